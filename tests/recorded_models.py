@@ -101,10 +101,7 @@ def by_boosters() -> dict[str, Fit]:
 
 
 def by_settings() -> dict[str, Fit]:
-    early: dict[str, Any] = {
-        "early_stopping": 2,
-        "validation_fraction": 0.3,
-    }
+    early: dict[str, Any] = {"early_stopping": 2, "validation_fraction": 0.3}
     stumps = {
         "plain": {},
         "weights": {"weights": WEIGHTS},
@@ -269,11 +266,7 @@ def content(model: Any) -> bytes:
 
 def features() -> str:
     """Name what this processor can do and NumPy may do without."""
-    from numpy._core._multiarray_umath import (  # type: ignore[import-not-found,attr-defined,unused-ignore]
-        __cpu_baseline__,
-        __cpu_dispatch__,
-        __cpu_features__,
-    )
+    from numpy._core._multiarray_umath import __cpu_baseline__, __cpu_dispatch__, __cpu_features__  # type: ignore[import-not-found,attr-defined,unused-ignore]
 
     have = [name for name in __cpu_dispatch__ if __cpu_features__.get(name)]
     return " ".join(name for name in have if name not in __cpu_baseline__)

@@ -10,15 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from pacboost.boosters import FilterBoost, Logit, Mada, Measure, Projection, Smooth
 from pacboost.boosters.booster import Measured, Moved
 from pacboost.boosters.bounded_weights import FilteringBooster
-from pacboost.boosters.filtering import FilterBoost, Mada, Measure, Smooth
-from pacboost.boosters.logit import Logit
-from pacboost.boosters.projection import Projection
 from pacboost.boosters.registry import BOOSTERS
+from pacboost.learners import Stump, Tree
 from pacboost.learners.learner import Learner
-from pacboost.learners.stump import Stump
-from pacboost.learners.tree import Tree
 from pacboost.samples.sample import Sample
 from pacboost.training.run.loop import Run
 from tests.training.run.prefixes import class_samples, shares, wrong

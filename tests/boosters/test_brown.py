@@ -16,17 +16,15 @@ from pacboost.boosters.booster import Floats
 from pacboost.boosters.bounded_weights import BoundedState
 from pacboost.boosters.brown import Brown, Clock
 from pacboost.bounds.training import training_error
-from pacboost.learners.stump import Stump
-from pacboost.learners.tree import Tree
+from pacboost.learners import Stump, Tree
 from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
-from pacboost.training.run.loop import Run
-from pacboost.training.run.stop_reason import Stop
+from pacboost.training.run import loop, stop_reason
 from tests.training.run.prefixes import class_samples, shares
 from tests.worlds import make_sample, noisy
 
 
-def mean_cost(rules: Brown, run: Run) -> float:
+def mean_cost(rules: Brown, run: loop.Run) -> float:
     """The mean of erfc((m + s)/√c) over rows and outputs."""
     costs = erfc((run.margins + run.state.extra[0]) / math.sqrt(rules.time)).mean(axis=1)
     return float((shares(run.sample, units=False) * costs).sum())
@@ -36,10 +34,10 @@ def mean_cost(rules: Brown, run: Run) -> float:
 @pytest.mark.parametrize(("edge", "epsilon"), [(0.2, 0.2), (0.3, 0.1), (0.4, 0.05), (0.6, 0.01)])
 def test_when_time_is_used_up_the_error_is_met(edge: float, epsilon: float, order: str) -> None:
     rules = Brown(epsilon)
-    run = Run(make_sample(*noisy(150, 2, seed=2)), Adversary(edge, order), rules, seed=7)
+    run = loop.Run(make_sample(*noisy(150, 2, seed=2)), Adversary(edge, order), rules, seed=7)
     list(islice(run, math.ceil(40 * rules.time / edge**2)))
     assert run.stopped is not None
-    assert run.stopped.kind is Stop.BOOSTER
+    assert run.stopped.kind is stop_reason.Stop.BOOSTER
     assert run.state.extra == (0.0,)
     assert run.done[-1].entry.training_error <= epsilon
     assert training_error(run.ledger()).value <= epsilon * (1 + 1e-6)
@@ -51,7 +49,7 @@ def test_the_mean_cost_stays_and_bounds_the_error(
     sample: Sample, epsilon: float, stumps: bool
 ) -> None:
     rules = Brown(epsilon)
-    run = Run(sample, Stump() if stumps else Tree(max_leaves=3, min_leaf_rows=1), rules)
+    run = loop.Run(sample, Stump() if stumps else Tree(max_leaves=3, min_leaf_rows=1), rules)
     remaining = rules.time
     for done in islice(run, 15):
         assert mean_cost(rules, run) == pytest.approx(epsilon, rel=1e-7)
@@ -66,7 +64,7 @@ def test_the_mean_cost_stays_and_bounds_the_error(
 def test_a_rule_has_no_edge_left_under_the_new_weights() -> None:
     X, signs = noisy(200, 3, seed=5)
     rules = Brown(0.1)
-    run = Run(make_sample(X, signs), Stump(), rules)
+    run = loop.Run(make_sample(X, signs), Stump(), rules)
     for done in islice(run, 60):
         weights = rules.request(run.state).weights[:, 0]
         agree = done.hypothesis.answers(run.sample) * signs  # type: ignore[attr-defined]
@@ -87,7 +85,7 @@ class Hasty(Brown):
 
 
 def test_a_clock_that_runs_too_fast_is_caught() -> None:
-    run = Run(make_sample(*noisy(300, 2, seed=2)), Adversary(0.2), Hasty(0.1), seed=7)
+    run = loop.Run(make_sample(*noisy(300, 2, seed=2)), Adversary(0.2), Hasty(0.1), seed=7)
     list(islice(run, 2000))
     with pytest.raises(AssertionError):
         assert mean_cost(Hasty(0.1), run) == pytest.approx(0.1, rel=1e-7)
@@ -103,7 +101,7 @@ def test_noise_is_given_up() -> None:
     signs = np.where(turned, -truth, truth)
 
     def learned(rules: Brown | AdaBoost) -> tuple[float, float]:
-        run = Run(make_sample(X, signs), Stump(), rules)
+        run = loop.Run(make_sample(X, signs), Stump(), rules)
         list(islice(run, 100))
         weights = rules.request(run.state).weights[:, 0]
         false = run.margins[:, 0] * signs * truth <= 0

@@ -13,21 +13,19 @@ from scipy.stats import binom
 
 from pacboost.boosters.majority import Majority, fewest_coins, log_deciding, log_heads, losing
 from pacboost.bounds.training import training_error
-from pacboost.learners.stump import Stump
-from pacboost.learners.tree import Tree
+from pacboost.learners import Stump, Tree
 from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
-from pacboost.training.run.loop import Run
-from pacboost.training.run.stop_reason import Stop
+from pacboost.training.run import loop, stop_reason
 from tests.training.run.prefixes import class_samples, shares
 from tests.worlds import make_sample, noisy
 
 PROMISES = [(0.2, 0.1), (0.4, 0.1), (0.3, 0.05), (0.6, 0.01), (0.1, 0.3)]
 
 
-def boosted(rules: Majority, edge: float, order: str = "random") -> Run:
+def boosted(rules: Majority, edge: float, order: str = "random") -> loop.Run:
     """All rounds on rules of just that edge."""
-    run = Run(make_sample(*noisy(300, 2, seed=2)), Adversary(edge, order), rules, seed=7)
+    run = loop.Run(make_sample(*noisy(300, 2, seed=2)), Adversary(edge, order), rules, seed=7)
     list(islice(run, rules.rounds + 5))
     return run
 
@@ -41,7 +39,7 @@ def test_the_promise_is_kept_in_the_promised_rounds(
     run = boosted(rules, edge, order)
     assert len(run.done) <= rules.rounds
     assert run.stopped is not None
-    assert run.stopped.kind is Stop.BOOSTER
+    assert run.stopped.kind is stop_reason.Stop.BOOSTER
     assert run.done[-1].entry.training_error <= epsilon
     assert training_error(run.ledger()).value <= epsilon * (1 + 1e-6)
     assert rules.most_rounds(edge, epsilon) == rules.rounds
@@ -51,7 +49,7 @@ def test_the_promise_is_kept_in_the_promised_rounds(
 @pytest.mark.parametrize(("edge", "epsilon"), PROMISES)
 def test_the_mean_potential_never_rises(edge: float, epsilon: float) -> None:
     rules = Majority(edge, epsilon)
-    run = Run(make_sample(*noisy(300, 2, seed=2)), Adversary(edge), rules, seed=7)
+    run = loop.Run(make_sample(*noisy(300, 2, seed=2)), Adversary(edge), rules, seed=7)
     before = float(rules.potentials(0)[0])
     assert before <= epsilon
     for number, done in enumerate(run, start=1):
@@ -92,7 +90,7 @@ def test_weights_are_the_binomial_probabilities(weighted: bool) -> None:
     base = np.random.default_rng(1).integers(1, 6, size=100).astype(float) if weighted else None
     sample = make_sample(X, signs, base)
     rules = Majority(0.1, 0.05)
-    run = Run(sample, Stump(), rules)
+    run = loop.Run(sample, Stump(), rules)
     for number, _ in enumerate(islice(run, 40), start=1):
         right = np.rint((run.margins[:, 0] / rules.rate + number) / 2).astype(int)
         expected = shares(sample) * rules.weights(number)[right]
@@ -105,7 +103,7 @@ def test_a_broken_promise_stops_the_run_with_the_edge_that_was_measured() -> Non
     last = run.done[-1].entry
     assert len(run.done) < Majority(0.4, 0.1).rounds
     assert run.stopped is not None
-    assert run.stopped.kind is Stop.BROKEN_PROMISE
+    assert run.stopped.kind is stop_reason.Stop.BROKEN_PROMISE
     assert f"{last.edge:.4g}" in str(run.stopped)
     assert last.training_error <= training_error(run.ledger()).value
 
@@ -113,9 +111,9 @@ def test_a_broken_promise_stops_the_run_with_the_edge_that_was_measured() -> Non
 def test_what_earlier_rules_gave_more_later_ones_may_give_less() -> None:
     """Rules of edge 0.6, then of 0.1, for a promise of 0.3: the run goes on, and reaches it."""
     sample, rules = make_sample(*noisy(300, 2, seed=2)), Majority(0.3, 0.05)
-    first = Run(sample, Adversary(0.6), rules, seed=7)
+    first = loop.Run(sample, Adversary(0.6), rules, seed=7)
     list(islice(first, 3))
-    second = Run(sample, Adversary(0.29), rules, seed=8)
+    second = loop.Run(sample, Adversary(0.29), rules, seed=8)
     second.resume(first.vote().hypotheses, first.vote().votes.tolist(), first.ledger().rounds)
     short = [done.entry.edge < 0.3 for done in second]
     assert any(short)
@@ -129,7 +127,7 @@ def test_the_certificate_holds_whatever_the_learner(
     sample: Sample, edge: float, epsilon: float, stumps: bool
 ) -> None:
     rules = Majority(edge, epsilon)
-    run = Run(sample, Stump() if stumps else Tree(max_leaves=3, min_leaf_rows=1), rules)
+    run = loop.Run(sample, Stump() if stumps else Tree(max_leaves=3, min_leaf_rows=1), rules)
     for number, done in enumerate(islice(run, 30), start=1):
         costs = rules.costs(run.margins, number).mean(axis=1)
         mean = float((shares(sample) * costs).sum())

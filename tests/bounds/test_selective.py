@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import beta
 
-from pacboost.bounds import selective
+from pacboost.bounds import certificate, holdout, selective
 from pacboost.bounds.answering import Answering, at_thresholds, by_ranks
-from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import Borders
-from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.selective import TESTS
 from pacboost.errors import DataError, NotCertified, ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
@@ -219,7 +217,7 @@ def test_the_certificate_of_a_target_says_so() -> None:
     assert (made.bound, made.delta) == ("selective.passed_error", 0.05)
     assert "target error" in made.independent_of
     assert selective.passed_error(**dict(made.inputs)) == made.value
-    assert Certificate.from_json(made.to_json()) == made
+    assert certificate.Certificate.from_json(made.to_json()) == made
     assert Answering.from_dict(found.to_dict()) == found
     assert "one of 20" in selective.certificate(3, 600, 0.05, 20, 0.9).independent_of
     assert "fixed before" in selective.certificate(3, 600, 0.05, 1, 0.9).independent_of
@@ -338,7 +336,7 @@ def test_the_smallest_threshold_that_is_good_enough(found: Answering) -> None:
     assert chosen.error == found.errors[place] <= 0.1
     assert all(error > 0.1 for error in found.errors[:place])
     point = chosen.point
-    assert chosen.error == clopper_pearson(point.mistakes, point.answered, 0.05, 20)
+    assert chosen.error == holdout.clopper_pearson(point.mistakes, point.answered, 0.05, 20)
     assert chosen.certificate.value == chosen.error
     assert chosen.certificate.size == point.answered
     assert chosen.share[0] < point.answered / 2000 < chosen.share[1]

@@ -6,10 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pacboost import measures
-from pacboost.questions.answers import answers
-from pacboost.questions.certify import certify, certify_all
-from pacboost.questions.compare import compare_models
+from pacboost import answers, certify, certify_all, compare_models, measures
 from tests.cli.running import answer, refused, well
 
 

@@ -13,9 +13,7 @@ import pacboost
 from pacboost.boosters.registry import BOOSTERS, loss_names
 from pacboost.cli.inputs.examples import read_examples
 from pacboost.errors import InputWarning
-from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.data_file import DataFile
-from pacboost.sources.file_rows import read_csv
+from pacboost.sources import arrays, data_file, file_rows
 from pacboost.training.run.loop import Run
 from pacboost.training.run.rounds import FinishedRound
 from tests.cli.running import answer, refused, run, well, write_csv
@@ -39,7 +37,7 @@ def test_fit_writes_a_model_that_predicts(data: Path, tmp_path: Path) -> None:
     well("fit", data, "--target", "label", *options)
     loaded = pacboost.load(model)
     X, signs = noisy(200, 3, seed=1)
-    table = ArrayTable(X, ("a", "b", "c"))
+    table = arrays.ArrayTable(X, ("a", "b", "c"))
     direct = pacboost.AdaBoostClassifier(n_estimators=9).fit(X, np.where(signs > 0, "yes", "no"))
     assert loaded.decision_function(table).tolist() == direct.decision_function(X).tolist()
 
@@ -77,7 +75,7 @@ def test_fit_boosts_trees_on_categories(coloured: Path, tmp_path: Path) -> None:
     loaded = pacboost.load(model)
     assert (loaded.booster, loaded.learner, len(loaded.ledger_)) == ("gentle", "tree", 8)
     assert loaded.levels_.to_dict() == {"0": ["green", "red"]}
-    read = read_csv(coloured, "y", categories=True)
+    read = file_rows.read_csv(coloured, "y", categories=True)
     assert loaded.score(read.table, read.labels) > 0.85
 
 
@@ -321,7 +319,7 @@ def read(folder: Path, cells: list[str]) -> None:
     path = folder / "rows.csv"
     rows = (f'{k % 7},"{cell}",{"ab"[k % 2]}' for k, cell in enumerate(cells))
     path.write_text("\n".join(["size,price,label", *rows]), encoding="utf-8")
-    read_examples(DataFile(path), "label")
+    read_examples(data_file.DataFile(path), "label")
 
 
 @pytest.mark.parametrize("sign", ["${:.2f}", "{:.2f} €", "{}%", "1'{:03d}"])
@@ -340,7 +338,7 @@ def test_classes_that_differ_in_capitals_only_are_noted(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("size,label\n1,yes\n2,Yes\n3,no\n")
     with pytest.warns(InputWarning, match="'Yes' and 'yes' in"):
-        read_examples(DataFile(path), "label")
+        read_examples(data_file.DataFile(path), "label")
 
 
 @pytest.mark.parametrize("levels", [["red", "green", "blue"], ["1", "2", "3", "4 or more"]])

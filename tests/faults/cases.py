@@ -27,23 +27,9 @@ import pandas as pd
 
 import pacboost
 from tests.estimators.filter_sources import noisy, write_parquet
-from tests.faults import (
-    at_once,
-    kills,
-    mutations,
-    odd_files,
-    writers,
-)
+from tests.faults import at_once, kills, mutations, odd_files, writers
 from tests.faults.full_disk import writing_fails_as_a_whole
-from tests.faults.odd_inputs import (
-    CELLS,
-    GOOD,
-    LABELS,
-    MAKERS,
-    WEIGHTS,
-    WHOLE,
-    raises_only_ours,
-)
+from tests.faults.odd_inputs import CELLS, GOOD, LABELS, MAKERS, WEIGHTS, WHOLE, raises_only_ours
 from tests.models.kinds import saved
 from tests.public import estimators
 

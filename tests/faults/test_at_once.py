@@ -13,15 +13,13 @@ import pytest
 from joblib import Parallel, delayed
 
 from pacboost.errors import FileError
-from pacboost.sources.oracles.arrow import ParquetOracle
-from pacboost.sources.oracles.csv_lines import CsvOracle
-from pacboost.sources.oracles.svmlight import SvmlightOracle
+from pacboost.sources.oracles import arrow, csv_lines, svmlight
 from tests.faults.at_once import X, started, votes, y
 
 ORACLES: dict[str, Callable[[Path], Any]] = {
-    "csv": lambda path: CsvOracle(path, "t"),
-    "svmlight": SvmlightOracle,
-    "parquet": lambda path: ParquetOracle(path, "t"),
+    "csv": lambda path: csv_lines.CsvOracle(path, "t"),
+    "svmlight": svmlight.SvmlightOracle,
+    "parquet": lambda path: arrow.ParquetOracle(path, "t"),
 }
 
 

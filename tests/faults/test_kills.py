@@ -8,11 +8,7 @@ from pathlib import Path
 import pytest
 
 import pacboost
-from tests.faults.kills import (
-    SOURCES,
-    fits_outlive_kills,
-    outlives_kills,
-)
+from tests.faults.kills import SOURCES, fits_outlive_kills, outlives_kills
 from tests.faults.mutations import small_refills
 from tests.faults.writers import WRITERS, predictions
 from tests.models.kinds import saved

@@ -10,12 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.faults.odd_files import (
-    SUFFIXES,
-    commands_survive,
-    damaged,
-    whole_files,
-)
+from tests.faults.odd_files import SUFFIXES, commands_survive, damaged, whole_files
 
 
 @pytest.fixture(scope="module")

@@ -14,16 +14,7 @@ from hypothesis import strategies as st
 
 import pacboost
 from pacboost.errors import DataError, DataTypeError, PacboostError, ParameterError
-from tests.faults.odd_inputs import (
-    CELLS,
-    GOOD,
-    LABELS,
-    MAKERS,
-    WEIGHTS,
-    WHOLE,
-    N,
-    raises_only_ours,
-)
+from tests.faults.odd_inputs import CELLS, GOOD, LABELS, MAKERS, WEIGHTS, WHOLE, N, raises_only_ours
 
 
 def table_with(cell: Any, row: int = 3, column: int = 1) -> Any:

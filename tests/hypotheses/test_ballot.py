@@ -95,11 +95,7 @@ def test_trees_of_any_size(
 
 
 @settings(deadline=None, max_examples=40)
-@given(
-    most=st.sampled_from([1, 20, 254, 300]),
-    trees=st.booleans(),
-    seed=st.integers(0, 2**32),
-)
+@given(most=st.sampled_from([1, 20, 254, 300]), trees=st.booleans(), seed=st.integers(0, 2**32))
 def test_stumps_alone_and_among_trees(most: int, trees: bool, seed: int) -> None:
     generator = np.random.default_rng(seed)
     bins = make_bins(generator, 3, most, 0)

@@ -9,26 +9,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pacboost.errors import DataError
-from pacboost.hypotheses import majority
-from pacboost.hypotheses.function import ClassFunction, Function
-from pacboost.hypotheses.hypothesis import Names
+from pacboost.hypotheses import function, hypothesis, majority, stump, vote
 from pacboost.hypotheses.majority import Decision, Pattern, Three
-from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.vote import Vote
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.coded_table import CodedTable
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.sources.arrays import ArrayTable
 
-NAMES = Names()
+NAMES = hypothesis.Names()
 
 
 def rows(X: list[list[float]]) -> Sample:
     return unlabelled(ArrayTable(np.array(X, dtype=np.float64)))
 
 
-def bit(j: int) -> Function:
-    return Function(lambda X: X[:, j] - 0.5, f"bit {j}")
+def bit(j: int) -> function.Function:
+    return function.Function(lambda X: X[:, j] - 0.5, f"bit {j}")
 
 
 def test_majority_of_all_combinations() -> None:
@@ -45,16 +41,16 @@ def test_third_is_asked_only_where_the_others_disagree() -> None:
         return X[:, 2] - 0.5
 
     sample = rows([[0, 0, 1], [1, 1, 0], [1, 0, 1], [0, 1, 0]])
-    three = Three(bit(0), bit(1), Function(ask, "third"))
+    three = Three(bit(0), bit(1), function.Function(ask, "third"))
     assert three.cells(sample).tolist() == [0, 1, 1, 0]
     assert asked == [2]
-    Three(bit(0), bit(0), Function(ask, "third")).cells(sample)
+    Three(bit(0), bit(0), function.Function(ask, "third")).cells(sample)
     assert asked == [2]
 
 
 def test_three_classes_go_by_the_third_in_a_dispute() -> None:
-    def says(column: int) -> ClassFunction:
-        return ClassFunction(lambda X: X[:, column].astype(int), 3, f"column {column}")
+    def says(column: int) -> function.ClassFunction:
+        return function.ClassFunction(lambda X: X[:, column].astype(int), 3, f"column {column}")
 
     three = Three(says(0), says(1), says(2))
     sample = rows([[2, 2, 0], [0, 1, 2], [1, 0, 0]])
@@ -63,12 +59,12 @@ def test_three_classes_go_by_the_third_in_a_dispute() -> None:
 
 
 def test_decision_forgets_how_close_it_was() -> None:
-    stumps = [StumpRule(j, 0.5, 0, 1, -1) for j in (0, 1)]
-    decision = Decision(Vote(stumps, np.array([1.0, 1.0])))
+    stumps = [stump.StumpRule(j, 0.5, 0, 1, -1) for j in (0, 1)]
+    decision = Decision(vote.Vote(stumps, np.array([1.0, 1.0])))
     sample = rows([[1, 1], [0, 1], [0, 0]])
     assert decision.values[decision.cells(sample)][:, 0].tolist() == [1, 0, -1]
     assert decision.words(NAMES) == "vote of 2 rules"
-    heavy = Decision(Vote(stumps, np.array([5.0, 1.0])))
+    heavy = Decision(vote.Vote(stumps, np.array([5.0, 1.0])))
     assert heavy.values[heavy.cells(sample)][:, 0].tolist() == [1, -1, -1]
 
 
@@ -80,16 +76,17 @@ def test_codes_and_raw_rows_are_answered_alike(missing: int) -> None:
     table = ArrayTable(X)
     bins = fit_bins(table)
     stumps = [
-        StumpRule(j, float(bins.thresholds[j][100]), 100, 1, missing if j else -1) for j in range(3)
+        stump.StumpRule(j, float(bins.thresholds[j][100]), 100, 1, missing if j else -1)
+        for j in range(3)
     ]
     three = Three(*stumps)
     coded = Sample(CodedTable(bins.encode(table), bins), np.empty((300, 0), np.int8), bins=bins)
     assert three.cells(coded).tolist() == three.cells(unlabelled(table)).tolist()
 
 
-def rules_of(features: int) -> list[StumpRule]:
+def rules_of(features: int) -> list[stump.StumpRule]:
     """One rule for the sign of each feature."""
-    return [StumpRule(j, 0.0, 0, 1, 1) for j in range(features)]
+    return [stump.StumpRule(j, 0.0, 0, 1, 1) for j in range(features)]
 
 
 def bits(generator: np.random.Generator, rows: int, features: int) -> Sample:
@@ -142,7 +139,7 @@ def sample() -> Sample:
     "given", [[1, -1, -1], [0.5, 0.0, -3.0], np.array([True, False, False]), (7, 0, np.nan)]
 )
 def test_what_is_above_zero_counts_as_plus(given: Any) -> None:
-    answers = Function(lambda rows: given, "rule").answers(sample())
+    answers = function.Function(lambda rows: given, "rule").answers(sample())
     assert answers.tolist() == [1, -1, -1]
     assert answers.dtype == np.int8
 
@@ -153,4 +150,4 @@ def test_what_is_above_zero_counts_as_plus(given: Any) -> None:
 )
 def test_answers_of_another_shape_are_refused(given: Any, shape: str) -> None:
     with pytest.raises(DataError, match=rf"shape {shape} for 3 rows"):
-        Function(lambda rows: given, "rule").answers(sample())
+        function.Function(lambda rows: given, "rule").answers(sample())

@@ -10,26 +10,23 @@ from numpy.typing import NDArray
 
 from pacboost import BoostClassifier
 from pacboost.boosters.booster import whole_values
-from pacboost.hypotheses.hypothesis import Hypothesis, Names, Valued
+from pacboost.hypotheses import hypothesis, tree, word_list
 from pacboost.hypotheses.partial_dependence import partial_dependence
 from pacboost.hypotheses.shapes import shapes
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.hypotheses.word_list import WordList
 from pacboost.kernels.runtime.threads import using
 from pacboost.numerics.exact import VOTE_UNIT, round_vote
 from pacboost.samples.bins import Bins
 from pacboost.samples.sample import unlabelled
-from pacboost.sources.arrays import ArrayTable
+from pacboost.sources import arrays, sparse
 from pacboost.sources.levels import Levels
-from pacboost.sources.sparse import words_of
 from tests.hypotheses.trees import random_rule
 from tests.word_samples import some_presence
 
 LEVELS = 5
 CATEGORY = 2
-NAMES = Names(None, ("a", "b", "c"), Levels(dict.fromkeys(range(9), tuple("vwxyz"))))
+NAMES = hypothesis.Names(None, ("a", "b", "c"), Levels(dict.fromkeys(range(9), tuple("vwxyz"))))
 Doubles = NDArray[np.float64]
 
 
@@ -56,14 +53,14 @@ def some_stump(generator: np.random.Generator, bins: Bins) -> StumpRule:
     return StumpRule(feature, threshold, cut, above, missing)
 
 
-def some_rule(generator: np.random.Generator, bins: Bins, outputs: int) -> Hypothesis:
+def some_rule(generator: np.random.Generator, bins: Bins, outputs: int) -> hypothesis.Hypothesis:
     kind = generator.random()
     if kind < 0.5:
         return random_rule(generator, bins, int(kind < 0.43), outputs=outputs)
     stump = some_stump(generator, bins)
     if outputs == 1 and kind < 0.8:
         return stump
-    return Valued(stump, some_values(generator, 2, outputs))
+    return hypothesis.Valued(stump, some_values(generator, 2, outputs))
 
 
 def some_vote(generator: np.random.Generator, rounds: int, outputs: int) -> Vote:
@@ -75,12 +72,12 @@ def some_vote(generator: np.random.Generator, rounds: int, outputs: int) -> Vote
     return Vote(rules, np.array(votes), outputs)
 
 
-def some_table(generator: np.random.Generator, rows: int) -> ArrayTable:
+def some_table(generator: np.random.Generator, rows: int) -> arrays.ArrayTable:
     """Hundredths as doubles, many of which round to a threshold that they do not equal."""
     values = np.round(generator.normal(size=(rows, 3)), 2)
     values[:, CATEGORY] = generator.integers(LEVELS, size=rows)
     values[generator.random(values.shape) < 0.15] = np.nan
-    return ArrayTable(values)
+    return arrays.ArrayTable(values)
 
 
 @settings(max_examples=60, deadline=None)
@@ -120,7 +117,7 @@ def test_the_same_stumps_as_trees_have_the_same_shapes() -> None:
     stumps = [stump for stump in stumps if stump.feature != CATEGORY and not stump.is_constant]
     one = np.zeros(1, np.int32)
     trees = [
-        TreeRule(
+        tree.TreeRule(
             bins, one + stump.feature, one + stump.cut, np.array([stump.missing == -stump.above]),
             one - 1, one - 2, one - 1, np.empty((0, 256), np.uint8), np.ones(1), np.ones(3),
             np.array([[-stump.above], [stump.above]], dtype=np.float64),
@@ -141,8 +138,8 @@ def test_constants_are_the_intercept() -> None:
     rules = [
         StumpRule.constant(1),
         StumpRule(1, math.inf, 99, +1, -1),
-        TreeRule.constant(bins, np.array([4.0])),
-        Valued(StumpRule.constant(-1), np.array([[8.0], [16.0]])),
+        tree.TreeRule.constant(bins, np.array([4.0])),
+        hypothesis.Valued(StumpRule.constant(-1), np.array([[8.0], [16.0]])),
     ]
     result = shapes(Vote(rules, np.array([1.0, 2.0, 1.0, 1.0])), NAMES)
     assert result.intercept.tolist() == [1 - 2 + 4 + 8]
@@ -156,7 +153,7 @@ X[RNG.random(X.shape) < 0.05] = np.nan
 Y = np.nan_to_num(X[:, 0]) * np.nan_to_num(X[:, 1]) + np.nan_to_num(X[:, 2]) > 0
 
 
-def slow(rule: TreeRule, node: int, feature: int, value: float) -> np.ndarray:
+def slow(rule: tree.TreeRule, node: int, feature: int, value: float) -> np.ndarray:
     """Follow one value down a tree; both ways where another feature is asked for."""
     if node < 0:
         return np.asarray(rule.values[~node])
@@ -190,14 +187,14 @@ def test_curves_are_averages_over_the_other_columns(classes: int) -> None:
 MANY = settings(max_examples=80, deadline=None)
 
 
-def some_list(generator: np.random.Generator, words: int, outputs: int) -> WordList:
+def some_list(generator: np.random.Generator, words: int, outputs: int) -> word_list.WordList:
     asked = generator.permutation(words)[: generator.integers(0, words + 1)].astype(np.int32)
     values = whole_values(generator.normal(size=(asked.size + 1, outputs)))
-    rule = WordList(asked, values, bool(asked.size and generator.random() < 0.5))
+    rule = word_list.WordList(asked, values, bool(asked.size and generator.random() < 0.5))
     return rule.valued(rule.allowed(values), np.ones(len(values)))
 
 
-def by_hand(rule: WordList, row: Doubles) -> Doubles:
+def by_hand(rule: word_list.WordList, row: Doubles) -> Doubles:
     """What a list says of one row, read from its beginning."""
     for place, word in enumerate(rule.asked):
         if row[word]:
@@ -212,8 +209,8 @@ def test_vote_of_lists(presence: Doubles, outputs: int, seed: int) -> None:
     rules = [some_list(generator, presence.shape[1], outputs) for _ in range(9)]
     vote = Vote(rules, np.ones(9), outputs)
     expected = [sum(by_hand(rule, row) for rule in rules) for row in presence]
-    dense = ArrayTable(presence)
-    for table in (dense, words_of(dense)):
+    dense = arrays.ArrayTable(presence)
+    for table in (dense, sparse.words_of(dense)):
         *_, last = vote.staged(table)
         scores = vote.scores(table)
         assert np.array_equal(scores, last)
@@ -222,7 +219,7 @@ def test_vote_of_lists(presence: Doubles, outputs: int, seed: int) -> None:
 
 def test_any_number_of_threads_gives_the_same_scores() -> None:
     generator = np.random.default_rng(1)
-    table = words_of(ArrayTable((generator.random((40_000, 8)) < 0.3).astype(float)))
+    table = sparse.words_of(arrays.ArrayTable((generator.random((40_000, 8)) < 0.3).astype(float)))
     vote = Vote([some_list(generator, 8, 3) for _ in range(20)], np.ones(20), 3)
     alone = vote.scores(table)
     with using(3):
@@ -231,22 +228,22 @@ def test_any_number_of_threads_gives_the_same_scores() -> None:
 
 @pytest.mark.parametrize("words", [255, 256, 300])
 def test_lists_longer_than_a_byte_counts(words: int) -> None:
-    table = words_of(ArrayTable(np.eye(words + 1)))
-    rule = WordList(np.arange(words, dtype=np.int32), np.zeros((words + 1, 1)))
+    table = sparse.words_of(arrays.ArrayTable(np.eye(words + 1)))
+    rule = word_list.WordList(np.arange(words, dtype=np.int32), np.zeros((words + 1, 1)))
     assert rule.cells(unlabelled(table)).tolist() == list(range(words + 1))
 
 
 def test_abstaining_lists_keep_silent_and_others_speak() -> None:
     values = np.ones((3, 2))
-    rule = WordList(np.array([0, 1], np.int32), values)
+    rule = word_list.WordList(np.array([0, 1], np.int32), values)
     assert rule.allowed(values).tolist() == [[1, 1], [1, 1], [0, 0]]
     assert values.tolist() == [[1, 1]] * 3
-    speaking = WordList(rule.asked, values, abstains=False)
+    speaking = word_list.WordList(rule.asked, values, abstains=False)
     assert speaking.allowed(values).tolist() == values.tolist()
 
 
 def test_no_value_is_a_negative_zero() -> None:
     """A file holds whole steps of the grid; what it gives back has to be the same bits."""
-    rule = WordList(np.array([0], np.int32), np.zeros((2, 1)))
+    rule = word_list.WordList(np.array([0], np.int32), np.zeros((2, 1)))
     accepted = rule.allowed(np.array([[-1e-9], [-0.0]]))
     assert not np.signbit(accepted).any()

@@ -37,9 +37,7 @@ def test_values_above_at_and_missing_are_answered(above: int, missing: int) -> N
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_value_that_rounds_to_the_threshold_is_not_above_it(
-    dtype: type[np.floating],
-) -> None:
+def test_a_value_that_rounds_to_the_threshold_is_not_above_it(dtype: type[np.floating]) -> None:
     threshold = float(np.float32(0.1))
     values = np.array([0.1, math.nextafter(threshold, 1.0)]).astype(dtype)
     above = np.nextafter(np.float32(0.1), np.float32(1.0)).astype(dtype)

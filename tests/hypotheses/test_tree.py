@@ -7,22 +7,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.hypotheses.hypothesis import Names, value_words
+from pacboost.hypotheses import hypothesis, vote
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.hypotheses.vote import Vote
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import unlabelled
-from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.levels import Levels
+from pacboost.sources import arrays, levels
 from tests.hypotheses.trees import random_rule
 from tests.kernels import naive
 
-NAMES = Names(("age", "colour", "size"), levels=Levels({1: ("r", "g", "b")}))
+NAMES = hypothesis.Names(("age", "colour", "size"), levels=levels.Levels({1: ("r", "g", "b")}))
 
 
-def table_of(rows: list[list[float]]) -> ArrayTable:
-    return ArrayTable(np.array(rows), levels=Levels({1: (0, 1, 2)}))
+def table_of(rows: list[list[float]]) -> arrays.ArrayTable:
+    return arrays.ArrayTable(np.array(rows), levels=levels.Levels({1: (0, 1, 2)}))
 
 
 TABLE = table_of([[1, 0, 5], [2, 1, 6], [3, 2, np.nan], [np.nan, np.nan, 7], [4, 1, 5]])
@@ -45,7 +43,7 @@ def test_rows_go_where_the_splits_send_them() -> None:
     sample = unlabelled(TABLE)
     assert rule.cells(sample).tolist() == [0, 2, 3, 2, 1]
     assert rule.cells(unlabelled(TABLE, rule.bins)).tolist() == [0, 2, 3, 2, 1]
-    assert Vote([rule], np.array([2.0])).scores(TABLE).tolist() == [2, 6, -8, 6, -4]
+    assert vote.Vote([rule], np.array([2.0])).scores(TABLE).tolist() == [2, 6, -8, 6, -4]
 
 
 @settings(deadline=None, max_examples=50)
@@ -54,13 +52,13 @@ def test_cells_equal_the_twins_walk(splits: int, rows: int, seed: int) -> None:
     generator = np.random.default_rng(seed)
     X = generator.integers(0, 9, (rows, 3)).astype(np.float64)
     X[generator.random(X.shape) < 0.2] = np.nan
-    table = ArrayTable(X, levels=Levels({1: tuple(range(9))}))
+    table = arrays.ArrayTable(X, levels=levels.Levels({1: tuple(range(9))}))
     bins = fit_bins(table)
     rule = random_rule(generator, bins, splits)
     expected = naive.walk(bins.encode(table), rule.nodes, rule.members, bins.missing)
     np.testing.assert_array_equal(rule.cells(unlabelled(table)), expected)
     np.testing.assert_array_equal(rule.cells(unlabelled(table, bins)), expected)
-    scores = Vote([rule, rule], np.array([1.0, 2.0])).scores(table)
+    scores = vote.Vote([rule, rule], np.array([1.0, 2.0])).scores(table)
     np.testing.assert_array_equal(scores, 3 * rule.values[expected, 0])
 
 
@@ -85,7 +83,7 @@ def test_allowed_values_are_monotone_and_change_nothing_that_was(splits: int, se
     generator = np.random.default_rng(seed)
     grid = np.arange(6.0)
     points = np.stack(np.meshgrid(grid, grid, grid), axis=-1).reshape(-1, 3)
-    table = ArrayTable(points)
+    table = arrays.ArrayTable(points)
     slopes = np.array([1, -1, 0], dtype=np.int8)
     rule = random_rule(generator, fit_bins(table), splits, slopes)
     values = rule.allowed(rule.values)
@@ -127,4 +125,4 @@ def test_values_are_moved_to_the_middle_and_no_further() -> None:
 def test_leaves_are_said_in_words(leaf: int, words: str) -> None:
     tree = small_tree()
     way = " and ".join(tree.condition(t, NAMES, left=side) for t, side in tree.path(leaf))
-    assert f"{way} → {value_words(tree.values[leaf], NAMES)}" == words
+    assert f"{way} → {hypothesis.value_words(tree.values[leaf], NAMES)}" == words

@@ -6,9 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from pacboost.kernels import hashing
-from pacboost.kernels.numpy_draw import divide_rows
-from pacboost.kernels.runtime import Bytes, Words
+from pacboost.kernels import hashing, numpy_draw, runtime
 from pacboost.learners.growing import key_of
 from pacboost.training.run.rounds import RowsShown
 
@@ -23,14 +21,14 @@ def drawn_twin(row: int, key: int) -> int:
     return (z ^ z >> 31) >> (64 - hashing.BITS)
 
 
-def below_twin(kinds: Bytes, limits: Words, first: int, key: int) -> list[int]:
+def below_twin(kinds: runtime.Bytes, limits: runtime.Words, first: int, key: int) -> list[int]:
     """Ask row by row."""
     rows = range(first, first + kinds.size)
     limit = limits.tolist()
     return [r for r, kind in zip(rows, kinds, strict=True) if drawn_twin(r, key) < limit[kind]]
 
 
-def drawn(rows: Words, key: int) -> Words:
+def drawn(rows: runtime.Words, key: int) -> runtime.Words:
     out = np.empty(rows.size, dtype=np.uint64)
     hashing.numbers(rows, np.uint64(key), out)
     return out
@@ -105,7 +103,7 @@ def test_rows_are_those_of_numpy(seed: int, first: int, rows: int, subsample: fl
     count = max(1, round(rows * subsample))
     keys, chosen = np.zeros(3, dtype=np.int64), np.zeros((3, count), dtype=np.uint32)
     aside = np.zeros((3, rows - count), dtype=np.uint32)
-    divide_rows(shown.entropy(first), keys, chosen, aside)
+    numpy_draw.divide_rows(shown.entropy(first), keys, chosen, aside)
     for k in range(3):
         own = shown.seed_of(first + k, 0)
         expected = shown.chosen(own)

@@ -13,12 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacboost.kernels.runtime import Wholes, board, team
+from pacboost.kernels.runtime import Wholes, board, entry, jit, team, threads
 from pacboost.kernels.runtime.board import STOP, last_to_arrive, meet, own_share, release
-from pacboost.kernels.runtime.entry import Bundle, Member
-from pacboost.kernels.runtime.jit import team_kernel
 from pacboost.kernels.runtime.team import together
-from pacboost.kernels.runtime.threads import using
 
 MIN_BUSY_SHARE = team.MIN_BUSY_SHARE
 
@@ -29,8 +26,8 @@ def more_members_than_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(team, "MIN_BUSY_SHARE", 0.0)  # no team is ever halved
 
 
-@team_kernel()
-def add_up(member: Member, numbers: Wholes, sums: Wholes, phases: int) -> None:
+@jit.team_kernel()
+def add_up(member: entry.Member, numbers: Wholes, sums: Wholes, phases: int) -> None:
     """Add shares of the numbers to ``sums[member]``; then pass the sums on, once for each phase."""
     for phase in range(phases):
         first, last = own_share(numbers.size, member)
@@ -46,15 +43,15 @@ def add_up(member: Member, numbers: Wholes, sums: Wholes, phases: int) -> None:
             meet(member)
 
 
-@team_kernel()
-def add_up_pair(member: Member, numbers_and_sums: tuple[Wholes, Wholes]) -> None:
+@jit.team_kernel()
+def add_up_pair(member: entry.Member, numbers_and_sums: tuple[Wholes, Wholes]) -> None:
     """Add shares of the numbers to the sums, once."""
     numbers, sums = numbers_and_sums
     add_up(member, numbers, sums, 1)
 
 
-@team_kernel()
-def until_stopped(member: Member, started: Wholes) -> None:
+@jit.team_kernel()
+def until_stopped(member: entry.Member, started: Wholes) -> None:
     """Meet again and again until somebody stops it."""
     going = True
     while going:
@@ -68,7 +65,7 @@ def until_stopped(member: Member, started: Wholes) -> None:
 
 def added(numbers: Wholes, phases: int, members: int) -> int:
     sums = np.zeros(members + 1, dtype=np.int64)
-    with using(members):
+    with threads.using(members):
         together(add_up, numbers, sums, phases)
     return int(sums[0])
 
@@ -112,9 +109,9 @@ def test_teams_share_a_single_core() -> None:
 
 def test_no_team_is_larger_than_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(team, "cores", lambda: 2)
-    with using(16):
+    with threads.using(16):
         assert team.largest_team() == 2
-    with using(1):
+    with threads.using(1):
         assert team.largest_team() == 1
 
 
@@ -191,7 +188,7 @@ def test_ctrl_c_ends_a_team(members: int) -> None:
             time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGINT)
 
-    with using(members):
+    with threads.using(members):
         other = threading.Thread(target=interrupt)
         other.start()
         with pytest.raises(KeyboardInterrupt):
@@ -267,9 +264,9 @@ def test_a_forked_process_has_teams_of_its_own() -> None:
 
 def test_arguments_that_many_calls_share_are_read_once() -> None:
     numbers, sums = np.arange(10), np.zeros(3, dtype=np.int64)
-    shared = Bundle((numbers, sums))
+    shared = entry.Bundle((numbers, sums))
     for count in (1, 2):
-        with using(count):
+        with threads.using(count):
             together(add_up_pair, shared)
     assert sums[0] == 90
     assert sums[1:].tolist() in ([10, 35], [45, 0])  # on busy cores a team has one member

@@ -5,23 +5,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.kernels import words
-from pacboost.kernels.runtime import Floats
+from pacboost.kernels import runtime, split, words
 from pacboost.kernels.runtime.team import together
-from pacboost.kernels.split import ERROR, NEWTON, Z
-from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.sparse import words_of
+from pacboost.sources import arrays, sparse
 from tests.word_samples import some_presence
 
-Doubles = Floats
+Doubles = runtime.Floats
 
 
 def spoken(criterion: int, pull: Doubles, weight: Doubles, penalty: float) -> float:
     """By the definition, all outputs together."""
-    if criterion == NEWTON:
+    if criterion == split.NEWTON:
         below = weight + penalty
         return float(np.divide(pull**2, below, out=np.zeros(pull.shape), where=below > 0).sum())
-    if criterion == ERROR:
+    if criterion == split.ERROR:
         return float(np.abs(pull).sum())
     plus, minus = (weight + pull) / 2, (weight - pull) / 2
     return float((weight - 2 * np.sqrt(plus * minus)).sum())
@@ -29,7 +26,7 @@ def spoken(criterion: int, pull: Doubles, weight: Doubles, penalty: float) -> fl
 
 @given(
     some_presence(),
-    st.sampled_from([NEWTON, ERROR, Z]),
+    st.sampled_from([split.NEWTON, split.ERROR, split.Z]),
     st.booleans(),
     st.booleans(),
     st.integers(0, 2**32 - 1),
@@ -49,7 +46,7 @@ def test_gains_of_words(
     free = taken == 0
     rest = np.stack([own[free].sum(axis=0), weights[free].sum(axis=0)])
     drawn = generator.integers(count, size=20)
-    starts, holders = words_of(ArrayTable(presence)).by_word
+    starts, holders = sparse.words_of(arrays.ArrayTable(presence)).by_word
     out = np.empty(drawn.size)
     held_by = words.WordRows(
         starts, holders, taken, weights, pulls.astype(np.int8 if signed else np.int64), signed,
@@ -70,7 +67,7 @@ def test_gains_of_words(
 
 def test_nearly_pure_cells_keep_their_digits_and_empty_ones_win_nothing() -> None:
     weight = 2**52
-    assert words.spoken(Z, float(weight - 2), float(weight), 0.0) == pytest.approx(
+    assert words.spoken(split.Z, float(weight - 2), float(weight), 0.0) == pytest.approx(
         weight - 2 * (weight - 1) ** 0.5, rel=1e-15
     )
-    assert words.spoken(NEWTON, 0.0, 0.0, 0.0) == 0
+    assert words.spoken(split.NEWTON, 0.0, 0.0, 0.0) == 0

@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import BoostClassifier
-from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.logit import Logit
+from pacboost.boosters import AdaBoost, Logit
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Names
-from pacboost.learners.stump import Stump
-from pacboost.learners.tree import Tree
+from pacboost.learners import Stump, Tree
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.theory.learners import Adversary, Box, Rectangle, Scripted, WeakStump, tightest

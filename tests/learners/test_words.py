@@ -9,24 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from pacboost.boosters.adaboost import AdaBoost
+from pacboost import BoostClassifier, TextBoostClassifier
+from pacboost.boosters import AdaBoost, Gentle, Logit
 from pacboost.boosters.booster import Booster
-from pacboost.boosters.logit import Logit
-from pacboost.boosters.newton import Gentle
 from pacboost.errors import ParameterError
-from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.estimators.boosting.text import TextBoostClassifier
 from pacboost.hypotheses.word_list import WordList
-from pacboost.kernels.runtime import team
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.runtime import team, threads
 from pacboost.learners.learner import Search
 from pacboost.learners.words import Words
 from pacboost.samples.sample import Request, Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import WordTable, words_of
 from pacboost.sources.table import Values
-from pacboost.training.run.loop import Run
-from pacboost.training.run.scores import cell_sums, exponential_normaliser
+from pacboost.training.run import loop, scores
 from tests.training.run.prefixes import check_every_prefix, signs_of
 from tests.word_samples import word_samples
 
@@ -50,7 +45,7 @@ def found(search: Search, request: Request, chosen: Any = None) -> tuple[WordLis
 @given(word_samples(), st.sampled_from(BOOSTERS), st.sampled_from(LEARNERS))
 @MANY
 def test_every_prefix(sample: Sample, booster: Booster[Any], learner: Words) -> None:
-    check_every_prefix(Run(sample, learner, booster, seed=3), 8)
+    check_every_prefix(loop.Run(sample, learner, booster, seed=3), 8)
 
 
 @given(word_samples(several=True), st.sampled_from(BOOSTERS[:4]), st.sampled_from(LEARNERS))
@@ -58,7 +53,7 @@ def test_every_prefix(sample: Sample, booster: Booster[Any], learner: Words) -> 
 def test_every_prefix_with_several_labels(
     sample: Sample, booster: Booster[Any], learner: Words
 ) -> None:
-    check_every_prefix(Run(sample, learner, booster, seed=3), 8)
+    check_every_prefix(loop.Run(sample, learner, booster, seed=3), 8)
 
 
 @given(word_samples(), st.booleans(), st.integers(0, 2**32 - 1))
@@ -73,9 +68,9 @@ def test_the_single_word_is_the_one_whose_votes_leave_the_least_weight(
     booster = AdaBoost(confidence_rated=True, smoothing=0.0)
 
     def normaliser(rule: WordList) -> float:
-        sums, _ = cell_sums(request, rule.cells(sample), len(rule.values))
+        sums, _ = scores.cell_sums(request, rule.cells(sample), len(rule.values))
         values = rule.allowed(booster.values(None, sums, None))  # type: ignore[arg-type]
-        return exponential_normaliser(sums, values)
+        return scores.exponential_normaliser(sums, values)
 
     outputs = sample.signs.shape[1]
     every = [
@@ -123,7 +118,7 @@ def test_nothing_is_made_dense() -> None:
     table = Closed(own.starts, own.words, own.n_columns)
     signs = np.where(generator.random((60, 1)) < 0.5, 1, -1).astype(np.int8)
     for learner in LEARNERS:
-        run = Run(Sample(table, signs), learner, Logit(prior=True, l2=1.0), seed=1)
+        run = loop.Run(Sample(table, signs), learner, Logit(prior=True, l2=1.0), seed=1)
         assert len(list(islice(run, 5))) == 5
         assert np.array_equal(run.vote().scores(table), run.vote().scores(own))
 
@@ -132,7 +127,7 @@ def test_a_rule_that_names_a_class_is_refused() -> None:
     labels = np.array([0, 1, 2])
     signs = np.where(np.eye(3)[labels] > 0, 1, -1).astype(np.int8)
     sample = Sample(words_of(ArrayTable(np.eye(3))), signs, labels=labels, answers=("a", "b", "c"))
-    run = Run(sample, Words(), AdaBoost(multiclass="m1"))
+    run = loop.Run(sample, Words(), AdaBoost(multiclass="m1"))
     with pytest.raises(ParameterError, match="multiclass='mh'"):
         next(iter(run))
 
@@ -169,11 +164,11 @@ def test_a_team_chooses_the_same_words(
     for k, learner in enumerate([Words(12, 6, abstain)] * 2 + [Words(2, None, abstain)]):
         search = learner.on(sample)
         request = coarse_request(generator, 80, penalty)
-        with pytest.MonkeyPatch.context() as patch, using(3):
+        with pytest.MonkeyPatch.context() as patch, threads.using(3):
             patch.setattr(team, "cores", lambda: 32)
             patch.setattr(team, "MIN_CELLS_PER_MEMBER", 20)  # else a team would have one member
             ours, cells = search.partition(request, seed + k, chosen)
-        with using(1):
+        with threads.using(1):
             theirs, other_cells = search.partition(request, seed + k, chosen)
         assert ours.asked.tolist() == theirs.asked.tolist()
         np.testing.assert_array_equal(cells, other_cells)
@@ -186,7 +181,7 @@ def test_the_product_alone_does_not_bound_the_error() -> None:
     table = words_of(ArrayTable((generator.random((60, 5)) < 0.5).astype(float)))
     sample = Sample(table, signs_of(labels, 8), labels=labels, answers=tuple("abcdefgh"))
     learner, booster = Words(1, None, abstain=False), AdaBoost(confidence_rated=True)
-    run, product = Run(sample, learner, booster, seed=3), 1.0
+    run, product = loop.Run(sample, learner, booster, seed=3), 1.0
     for done in islice(run, 10):
         product *= done.entry.normaliser
         error = float(np.mean(run.scores().argmax(axis=1) != labels))

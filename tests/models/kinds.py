@@ -21,10 +21,7 @@ from pacboost.sources.levels import NO_LEVELS
 
 ASKED = ["lost card", "top up failed", "my card is gone", "exchange rate today", "", "unknown"]
 SAID = ["i lost my card", "how do i top up", "my card is gone", "what is the exchange rate"] * 10
-PLAIN: dict[str, Any] = {
-    **dict.fromkeys(("times", "beginning", "prefixes")),
-    "l2": 1.0,
-}
+PLAIN: dict[str, Any] = {**dict.fromkeys(("times", "beginning", "prefixes")), "l2": 1.0}
 """Options of the small models of words, whatever the defaults are."""
 
 

@@ -23,15 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import pacboost
 from pacboost import AdaBoostClassifier, certify, certify_all
-from pacboost.bounds.held_out import class_numbers
-from pacboost.bounds.holdout import (
-    clopper_pearson,
-    groups_bound,
-    hoeffding,
-    mean_share,
-    ordered_mixture,
-)
-from pacboost.bounds.wording import UNCHECKED
+from pacboost.bounds import held_out, holdout, wording
 from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError
 from pacboost.hypotheses.vote import Vote
 from pacboost.numerics.percent import percent
@@ -54,7 +46,7 @@ def test_counts_mistakes_on_fresh_rows(model: AdaBoostClassifier) -> None:
     k = int((model.predict(FRESH) != LABELS).sum())
     assert certificate.inputs["k"] == k
     assert certificate.size == certificate.inputs["n"] == 500
-    assert certificate.value == clopper_pearson(k, 500, 0.02)
+    assert certificate.value == holdout.clopper_pearson(k, 500, 0.02)
     assert certificate.delta == 0.02
     assert pacboost.certify is certify
 
@@ -82,7 +74,7 @@ def test_several_classes_with_names() -> None:
     certificate = certify(forest, data.data[1::2], names[1::2])
     k = int((forest.predict(data.data[1::2]) != names[1::2]).sum())
     assert certificate.inputs["k"] == k
-    assert certificate.value == clopper_pearson(k, 75, 0.05)
+    assert certificate.value == holdout.clopper_pearson(k, 75, 0.05)
 
 
 def test_labels_and_rows_may_come_as_lists_and_frames(model: AdaBoostClassifier) -> None:
@@ -108,8 +100,10 @@ def test_groups_are_counted_instead_of_rows(model: AdaBoostClassifier) -> None:
     certificate = certify(model, FRESH, LABELS, groups=groups)
     shares = (model.predict(FRESH) != LABELS).reshape(100, 5).mean(axis=1)
     assert certificate.size == 100
-    assert mean_share(str(certificate.inputs["shares"])) == pytest.approx(shares.mean(), abs=1e-3)
-    assert shares.mean() < certificate.value < groups_bound(shares.mean(), 100, 0.05)
+    assert holdout.mean_share(str(certificate.inputs["shares"])) == pytest.approx(
+        shares.mean(), abs=1e-3
+    )
+    assert shares.mean() < certificate.value < holdout.groups_bound(shares.mean(), 100, 0.05)
     named = certify(model, FRESH, LABELS, groups=[f"patient {g}" for g in groups])
     assert named == certificate
     order = np.random.default_rng(0).permutation(500)
@@ -120,8 +114,8 @@ def test_groups_are_counted_instead_of_rows(model: AdaBoostClassifier) -> None:
 def test_ordered_rows(model: AdaBoostClassifier) -> None:
     certificate = certify(model, FRESH, LABELS, ordered=True)
     k = int((model.predict(FRESH) != LABELS).sum())
-    assert certificate.value == ordered_mixture(k, 500, 0.05)
-    assert certificate.value < hoeffding(k, 500, 0.05) + 0.006  # little above Azuma at 30 %
+    assert certificate.value == holdout.ordered_mixture(k, 500, 0.05)
+    assert certificate.value < holdout.hoeffding(k, 500, 0.05) + 0.006  # little above Azuma at 30 %
     assert certificate.value > certify(model, FRESH, LABELS).value
 
 
@@ -240,7 +234,7 @@ def test_the_sketch_may_be_left_out(model: AdaBoostClassifier, tmp_path: Path) -
         assert again.overlap(X) is None
         told = certify(again, FRESH, LABELS)
         assert told.claim.startswith("If these rows are new: ")
-        assert told.assumptions == (*known.assumptions, UNCHECKED)
+        assert told.assumptions == (*known.assumptions, wording.UNCHECKED)
         assert not told.rows_checked
         assert told.value == known.value
     assert model.overlap(X) is not None
@@ -355,4 +349,8 @@ def test_labels_of_text_are_counted_as_numbers_are() -> None:
     as_objects = certify(LogisticRegression().fit(X, names), FRESH, new_names.astype(object))
     assert by_number.value == by_name.value
     assert by_name.sentence == as_objects.sentence
-    assert class_numbers(np.array(["a", "c", "b"]), np.array(["b", "a"])).tolist() == [1, 2, 0]
+    assert held_out.class_numbers(np.array(["a", "c", "b"]), np.array(["b", "a"])).tolist() == [
+        1,
+        2,
+        0,
+    ]

@@ -257,8 +257,7 @@ def target(seed: int, rows: int = ROWS) -> Floats:
 
 @RUNS
 def test_a_learned_ratio_certifies_what_its_weights_describe(
-    runs: int,
-    monkeypatch: pytest.MonkeyPatch,
+    runs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     learned: list[LearnedRatio] = []
     of = LearnedRatio.of

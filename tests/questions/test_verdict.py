@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pacboost.bounds import holdout
-from pacboost.bounds.search import expected_mistakes
-from pacboost.bounds.shift import stays
+from pacboost.bounds import holdout, search, shift
 from pacboost.numerics.percent import percent_above
 from pacboost.questions.verdict import FitMeasurements, judge, nothing_certified
 
@@ -28,7 +26,7 @@ def test_what_was_reached_says_so() -> None:
     verdict = judge(certificate, 0.05, 0.05, PLAIN)
     assert verdict.reached
     assert "reached after 100 rounds" in verdict.sentence
-    assert f" {stays(certificate, 0.05)}" in verdict.note
+    assert f" {shift.stays(certificate, 0.05)}" in verdict.note
     assert "unlike the certified rows" in verdict.note
     assert verdict.reason == ""
 
@@ -55,7 +53,7 @@ def test_as_many_more_certified_examples_do_and_fewer_do_not(
     else:
         assert verdict.more_certified is not None
         needed = n + verdict.more_certified
-        mistakes = expected_mistakes(k / n, needed)
+        mistakes = search.expected_mistakes(k / n, needed)
         assert holdout.clopper_pearson(mistakes, needed, 0.05, looks) <= epsilon
         assert "more certified examples" in verdict.sentence
 
@@ -74,7 +72,7 @@ def test_rows_in_time_are_counted_by_their_own_bound() -> None:
     verdict = judge(holdout.ordered_certificate(10, 200, 0.05), 0.05, 0.1, PLAIN)
     assert verdict.more_certified is not None
     rows = 200 + verdict.more_certified
-    assert holdout.ordered_mixture(expected_mistakes(0.05, rows), rows, 0.05) <= 0.1
+    assert holdout.ordered_mixture(search.expected_mistakes(0.05, rows), rows, 0.05) <= 0.1
 
 
 TOO_MANY = holdout.certificate(120, 1000, 0.05)

@@ -14,9 +14,7 @@ from pacboost.boosters.adaboost import AdaBoost
 from pacboost.errors import FileError
 from pacboost.learners.stump import Stump
 from pacboost.ledgers.ledger import Ledger, Refill, Round
-from pacboost.reports import text
-from pacboost.reports.plots import plan_curve
-from pacboost.reports.progress import FilteringView
+from pacboost.reports import plots, progress, text
 from pacboost.reports.text import MAX_ROWS, refills_table, rounds_table
 from pacboost.theory import plan
 from pacboost.theory.plan_learning import Plan
@@ -84,7 +82,7 @@ def lines(text: str) -> dict[str, str]:
 
 def test_the_view_shows_what_was_drawn_and_what_is_known() -> None:
     now = [100.0]
-    view = FilteringView(20, clock=lambda: now[0])
+    view = progress.FilteringView(20, clock=lambda: now[0])
     assert "is being drawn" in lines(printed(view.picture()))["draws"]
     view(a_refill(0))
     view(a_round(1))
@@ -104,14 +102,14 @@ def test_the_view_shows_what_was_drawn_and_what_is_known() -> None:
 
 
 def test_rows_that_came_before_certify_their_source_alone() -> None:
-    view = FilteringView(20)
+    view = progress.FilteringView(20)
     view(a_refill(1, fresh=0, again=1_000))
     assert "of this source" in printed(view.picture())
 
 
 def test_the_view_is_a_context_and_its_last_picture_stays() -> None:
     console = Console(file=io.StringIO(), width=80)
-    with FilteringView(20, console) as view:
+    with progress.FilteringView(20, console) as view:
         view(a_refill(1))
         wish = view(a_round(11))  # type: ignore[func-returns-value]
     assert wish is None  # a watcher that returns True stops the run
@@ -185,7 +183,7 @@ BOX: dict[str, Any] = {"epsilon": 0.1, "delta": 0.05, "dimensions": 2}
 
 
 def test_writes_the_format_of_the_name(tmp_path: Path) -> None:
-    plan_curve(plan.rectangle, BOX, tmp_path / "curve.pdf")
+    plots.plan_curve(plan.rectangle, BOX, tmp_path / "curve.pdf")
     assert (tmp_path / "curve.pdf").read_bytes().startswith(b"%PDF")
 
 
@@ -198,13 +196,13 @@ def test_the_curve_passes_the_point_asked_for(tmp_path: Path, value: float) -> N
         asked.append(epsilon)
         return Plan("How many?", "theorem", examples=round(10 / epsilon))
 
-    plan_curve(ask, {"epsilon": value}, tmp_path / "curve.png")
+    plots.plan_curve(ask, {"epsilon": value}, tmp_path / "curve.png")
     assert len(asked) > 10
     assert min(asked) <= value <= max(asked)
 
 
 def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="cannot be written"):
-        plan_curve(plan.rectangle, BOX, tmp_path / "absent" / "curve.png")
+        plots.plan_curve(plan.rectangle, BOX, tmp_path / "absent" / "curve.png")
     with pytest.raises(FileError, match="cannot be written"):
-        plan_curve(plan.rectangle, BOX, tmp_path / "curve.nonsense")
+        plots.plan_curve(plan.rectangle, BOX, tmp_path / "curve.nonsense")

@@ -11,14 +11,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import BoostClassifier
-from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.filtering import Mada
-from pacboost.boosters.logit import Logit
-from pacboost.boosters.newton import Gentle
+from pacboost.boosters import AdaBoost, Gentle, Logit, Mada
 from pacboost.boosters.registry import BOOSTERS
 from pacboost.errors import DataError, NoEdgeWarning, NotCertified, ParameterError, RareClassWarning
-from pacboost.learners.stump import Stump
-from pacboost.learners.tree import Tree
+from pacboost.learners import Stump, Tree
 from pacboost.models.file.format import model_bytes
 from tests.estimators.boosting.worlds import product_of_columns
 

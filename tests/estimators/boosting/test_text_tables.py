@@ -9,13 +9,10 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from pacboost import BoostClassifier
+from pacboost import BoostClassifier, TextBoostClassifier, load
 from pacboost.errors import DataError, InputWarning, ParameterError
-from pacboost.estimators.boosting.text import TextBoostClassifier
-from pacboost.estimators.files import load
 from pacboost.models.file.format import model_bytes
-from pacboost.sources.mixed import MixedFeatures
-from pacboost.sources.text import TextFeatures
+from pacboost.sources import mixed, text
 from tests.frames import LIBRARIES, as_rows
 
 WORDS = ["lost", "card", "top", "up", "rate", "please", "my"]
@@ -126,13 +123,13 @@ def test_hold_out_rows_lend_no_word_level_or_threshold() -> None:
     frame, labels = callers()
     tagged = frame.assign(said=[f"tag{k} {said}" for k, said in enumerate(frame["said"])])
     model = quick(certify="holdout", ngrams=(1, 1)).fit(tagged, labels)
-    options = TextFeatures((1, 1), times=(2, 3, 5, 8), beginning=(1, 3, 10), prefixes=(3, 6))
+    options = text.TextFeatures((1, 1), times=(2, 3, 5, 8), beginning=(1, 3, 10), prefixes=(3, 6))
     words = set(model.features_.vocabulary)
     seen = [f"said: tag{k}" in words for k in range(len(tagged))]
     assert sum(seen) == 320
-    wanted, _ = MixedFeatures(options, ("said",)).learn(tagged[seen])
+    wanted, _ = mixed.MixedFeatures(options, ("said",)).learn(tagged[seen])
     assert model.features_ == wanted
-    assert wanted != MixedFeatures(options, ("said",)).learn(tagged)[0]
+    assert wanted != mixed.MixedFeatures(options, ("said",)).learn(tagged)[0]
 
 
 def test_several_labels_a_row_and_no_text_at_all() -> None:

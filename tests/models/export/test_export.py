@@ -70,10 +70,7 @@ def boxes() -> Any:
         (lambda: pb.BaggingClassifier(n_estimators=3).fit(X, Y), "BaggingClassifier cannot be"),
         (boxes, "Function rules"),
         (lambda: theory.BaggedBoost(3, random_state=0).fit(X, Y), "Decision rules"),
-        (
-            lambda: theory.ThreeLearnerBoost(random_state=0).fit(X, Y),
-            "Three rules|one vote each",
-        ),
+        (lambda: theory.ThreeLearnerBoost(random_state=0).fit(X, Y), "Three rules|one vote each"),
     ],
 )
 def test_what_cannot_be_exported_says_what_can(make: Callable[[], Any], said: str) -> None:
@@ -291,14 +288,7 @@ def agrees(model: Any, rows: Any, cells: list[Any]) -> None:
         ("many", {"ngrams": None, "characters": (2, 4)}),
         ("several", {"characters": (3, 3), "abstain": False}),
         ("many", {"booster": "adaboost", "learning_rate": 0.37}),
-        (
-            "two",
-            {
-                "booster": AdaBoost(confidence_rated=False),
-                "length": 1,
-                "candidates": None,
-            },
-        ),
+        ("two", {"booster": AdaBoost(confidence_rated=False), "length": 1, "candidates": None}),
     ],
 )
 @pytest.mark.usefixtures("isotonic_from_few_rows")

@@ -202,10 +202,7 @@ BAD = {
     "no sizes": ('{"arrays":["u1"],"content":{"a":{"array":0}}}', b""),
     "a size below 0": ('{"arrays":["u1 -1"],"content":{"a":{"array":0}}}', b""),
     "four axes": ('{"arrays":["u1 1x1x1x1"],"content":{"a":{"array":0}}}', b"1"),
-    "sizes of nothing": (
-        '{"arrays":["u1 0x%s"],"content":{"a":{"array":0}}}' % 10**20,
-        b"",
-    ),
+    "sizes of nothing": ('{"arrays":["u1 0x%s"],"content":{"a":{"array":0}}}' % 10**20, b""),
     "sizes that overflow": ('{"arrays":["f8 4294967296x4294967296"],"content":{}}', b""),
     "neither true nor false": ('{"arrays":["b1 1"],"content":{"a":{"array":0}}}', b"\x02"),
     "words of other sizes": (WORDS % ("u1 2", "i4 1"), b"ab\x03\x00\x00\x00"),

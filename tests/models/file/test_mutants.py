@@ -6,11 +6,9 @@ from random import Random
 
 import pytest
 
+from pacboost import inspect, load, verify
 from pacboost.errors import DataError, FileError
-from pacboost.estimators.files import load
 from pacboost.models.file.document import MemoryBudget
-from pacboost.models.file.inspect import inspect
-from pacboost.questions.verify import verify
 from tests.models.file.mutants import GREEDY, WAYS, sealed
 from tests.models.kinds import DECISIONS, KINDS, answers, rows, saved
 

@@ -10,14 +10,9 @@ import polars as pl
 import pytest
 
 from pacboost.errors import FileError, ParameterError
-from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.sources.oracles.arrow import ParquetOracle
+from pacboost.sources.oracles import arrays, arrow, csv_lines, sql, stream, svmlight
 from pacboost.sources.oracles.choose import as_oracle
-from pacboost.sources.oracles.csv_lines import CsvOracle
 from pacboost.sources.oracles.oracle import REPLACED
-from pacboost.sources.oracles.sql import QueryOracle, TableOracle
-from pacboost.sources.oracles.stream import StreamOracle
-from pacboost.sources.oracles.svmlight import SvmlightOracle
 from pacboost.theory.sampling import WorldOracle
 from pacboost.theory.worlds import hastie
 
@@ -39,12 +34,12 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("source", "options", "kind"),
     [
-        ("a.parquet", {}, ParquetOracle),
-        ("*.parquet", {"drop": []}, ParquetOracle),
-        ("b.csv", {}, CsvOracle),
-        ("c.svm", {"n_features": 3}, SvmlightOracle),
-        ("d.duckdb", {"table": "t"}, TableOracle),
-        ("d.duckdb", {"query": "SELECT * FROM t"}, QueryOracle),
+        ("a.parquet", {}, arrow.ParquetOracle),
+        ("*.parquet", {"drop": []}, arrow.ParquetOracle),
+        ("b.csv", {}, csv_lines.CsvOracle),
+        ("c.svm", {"n_features": 3}, svmlight.SvmlightOracle),
+        ("d.duckdb", {"table": "t"}, sql.TableOracle),
+        ("d.duckdb", {"query": "SELECT * FROM t"}, sql.QueryOracle),
     ],
 )
 def test_files_are_known_by_their_suffix(
@@ -65,18 +60,18 @@ def test_a_folder_of_one_kind(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "options", "kind"),
     [
-        ((X, Y), {}, ArrayOracle),
-        ((X.tolist(), Y.tolist()), {}, ArrayOracle),
-        ((X, Y), {"replace": True}, ArrayOracle),
-        (FRAME, {"target": "y", "drop": ["word"]}, ArrayOracle),
-        (FRAME.to_arrow(), {"target": "y", "drop": ["word"]}, ArrayOracle),
-        (pd.DataFrame({"a": [1.0], "y": [2]}), {"target": "y"}, ArrayOracle),
-        (pd.DataFrame({0: [1.0], 1: [2]}), {"target": "1"}, ArrayOracle),
+        ((X, Y), {}, arrays.ArrayOracle),
+        ((X.tolist(), Y.tolist()), {}, arrays.ArrayOracle),
+        ((X, Y), {"replace": True}, arrays.ArrayOracle),
+        (FRAME, {"target": "y", "drop": ["word"]}, arrays.ArrayOracle),
+        (FRAME.to_arrow(), {"target": "y", "drop": ["word"]}, arrays.ArrayOracle),
+        (pd.DataFrame({"a": [1.0], "y": [2]}), {"target": "y"}, arrays.ArrayOracle),
+        (pd.DataFrame({0: [1.0], 1: [2]}), {"target": "1"}, arrays.ArrayOracle),
         (hastie(), {}, WorldOracle),
-        ([(X, Y)], {}, StreamOracle),
-        (iter([(X, Y)]), {}, StreamOracle),
-        (lambda: [(X, Y)], {}, StreamOracle),
-        ([FRAME], {"target": "y", "drop": ["word"]}, StreamOracle),
+        ([(X, Y)], {}, stream.StreamOracle),
+        (iter([(X, Y)]), {}, stream.StreamOracle),
+        (lambda: [(X, Y)], {}, stream.StreamOracle),
+        ([FRAME], {"target": "y", "drop": ["word"]}, stream.StreamOracle),
     ],
 )
 def test_sources_in_memory(source: Any, options: dict[str, Any], kind: type) -> None:

@@ -326,20 +326,14 @@ GOOD_LINES = "1 1:0.5 3:1\n" * 30
     ("text", "said"),
     [
         ("", ": there are no rows"),
-        (
-            GOOD_LINES + "1 2\n",
-            ", line 31: '2' is not a feature; write features as number:value",
-        ),
+        (GOOD_LINES + "1 2\n", ", line 31: '2' is not a feature; write features as number:value"),
         (GOOD_LINES + "1 2 3:4:5\n", ", line 31: '2' is not a feature"),
         (GOOD_LINES + "1 2:3:4\n", ", line 31: '3:4' is not a number"),
         (GOOD_LINES + "1 a:3\n", ", line 31: 'a:3' is not a feature"),
         (GOOD_LINES + "1 1:x\n", ", line 31: 'x' is not a number"),
         (GOOD_LINES + "1 1:1_0\n", ", line 31: '1_0' is not a number"),
         (GOOD_LINES + "yes 1:1\n", ", line 31: 'yes' is not a number"),
-        (
-            GOOD_LINES + "1 3:1 2:1\n",
-            ", line 31: feature 2 follows feature 3; numbers must ascend",
-        ),
+        (GOOD_LINES + "1 3:1 2:1\n", ", line 31: feature 2 follows feature 3; numbers must ascend"),
         (
             GOOD_LINES + "1 0:1\n",
             ", line 31: feature 0 follows feature 0; numbers must ascend from 1",

@@ -187,10 +187,7 @@ def test_bad_tables_and_queries(
 
 @pytest.mark.parametrize(
     ("row", "complaint"),
-    [
-        ("'inf'::DOUBLE, 1", r"row 150: column 'a' holds inf"),
-        ("1, NULL", r"row 150: has no label"),
-    ],
+    [("'inf'::DOUBLE, 1", r"row 150: column 'a' holds inf"), ("1, NULL", r"row 150: has no label")],
 )
 def test_bad_rows_are_named(
     sql: Sql, connection: Any, monkeypatch: pytest.MonkeyPatch, row: str, complaint: str

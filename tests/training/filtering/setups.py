@@ -8,15 +8,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from pacboost.boosters import FilterBoost, Logit, Mada, Measure, Projection, Smooth
 from pacboost.boosters.bounded_weights import FilteringBooster
-from pacboost.boosters.filtering import FilterBoost, Mada, Measure, Smooth
-from pacboost.boosters.logit import Logit
-from pacboost.boosters.projection import Projection
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.numerics.exact import round_vote
+from pacboost.samples import coded_table, sample
 from pacboost.samples.bins import Bins, fit_bins
-from pacboost.samples.coded_table import CodedTable
-from pacboost.samples.sample import Signs
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.oracle import AbstractOracle, Batch, Chooser
 from pacboost.sources.table import Table
@@ -69,7 +66,7 @@ def vote_so_far(
     return made
 
 
-def coded(table: Table, signs: Signs) -> EncodedRows:
+def coded(table: Table, signs: sample.Signs) -> EncodedRows:
     return EncodedRows(table, signs, None, np.arange(len(signs), dtype=np.uint64))
 
 
@@ -78,13 +75,13 @@ def weights_of(made: VoteSoFar, features: int = BITS) -> Floats:
     world = cube(features)
     X = world.domain()
     bins = cube_bins(features)
-    table = CodedTable(bins.encode(ArrayTable(X)), bins)
+    table = coded_table.CodedTable(bins.encode(ArrayTable(X)), bins)
     return made.score(coded(table, world.truth(X)[:, None])).chances
 
 
 def numbers_of(table: Any, features: int = BITS) -> NDArray[np.int64]:
     """The number of each row's point."""
-    bits = table.codes.T if isinstance(table, CodedTable) else table.rows()
+    bits = table.codes.T if isinstance(table, coded_table.CodedTable) else table.rows()
     numbers: NDArray[np.int64] = np.asarray(bits, dtype=np.int64) @ (1 << np.arange(features))
     return numbers
 

@@ -10,16 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
-from pacboost.boosters.adaboost import AdaBoost
+from pacboost.boosters import AdaBoost, Gentle, Logit, Mada
 from pacboost.boosters.booster import Booster, Moved
-from pacboost.boosters.filtering import Mada
-from pacboost.boosters.logit import Logit
-from pacboost.boosters.newton import Gentle
 from pacboost.bounds.training import product_bound
+from pacboost.learners import SklearnLearner, Stump, Tree
 from pacboost.learners.learner import Learner
-from pacboost.learners.sklearn import SklearnLearner
-from pacboost.learners.stump import Stump
-from pacboost.learners.tree import Tree
 from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run

@@ -14,15 +14,12 @@ from sklearn.ensemble import AdaBoostClassifier as SklearnAdaBoost
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import AdaBoostClassifier, BoostClassifier
-from pacboost.boosters.adaboost import AdaBoost
+from pacboost.boosters import AdaBoost, Logit
 from pacboost.boosters.booster import Booster
-from pacboost.boosters.logit import Logit
 from pacboost.bounds.training import product_bound, training_error
 from pacboost.errors import NotCertified
+from pacboost.learners import SklearnLearner, Stump, Tree
 from pacboost.learners.learner import Learner
-from pacboost.learners.sklearn import SklearnLearner
-from pacboost.learners.stump import Stump
-from pacboost.learners.tree import Tree
 from pacboost.samples.sample import Sample
 from pacboost.training.run.loop import Run
 from pacboost.training.run.potentials import POTENTIALS

@@ -10,17 +10,14 @@ import pytest
 from pacboost import BoostClassifier
 from pacboost.boosters.logit import Logit
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, using
-from pacboost.learners import tree
-from pacboost.learners.tree import Tree
+from pacboost.learners import Tree, tree
 from pacboost.ledgers.ledger import Round
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.levels import Levels
 from pacboost.training.metrics import metric
-from pacboost.training.run import quick
-from pacboost.training.run.early_stopping import EarlyStopping
-from pacboost.training.run.loop import Run
+from pacboost.training.run import early_stopping, loop, quick
 from pacboost.training.run.quick import QuickRounds
 
 TREE = Tree(max_leaves=12, max_features=0.5, min_leaf_rows=3)
@@ -59,13 +56,13 @@ def sample_of(rows: int, seed: int = 0, *, noise: float = 1.0, levels: bool = Fa
 
 def watch_of(
     sample: Sample, patience: int | None, least: int = 0, *, levels: bool = False
-) -> EarlyStopping:
+) -> early_stopping.EarlyStopping:
     X, signs = drawn(150, seed=9)
     own = Sample(table_of(X, levels=levels), signs, bins=sample.bins)
-    return EarlyStopping(own, metric("log_loss"), patience, least)
+    return early_stopping.EarlyStopping(own, metric("log_loss"), patience, least)
 
 
-def known(run: Run) -> list[Any]:
+def known(run: loop.Run) -> list[Any]:
     """All that a run has found, without the time it took."""
     rules: list[Any] = [finished.hypothesis for finished in run.done]
     arrays = ["feature", "cut", "missing_left", "left", "right", "member", "members", "gain"]
@@ -89,7 +86,7 @@ def test_many_rounds_at_a_time_are_single_rounds(
     for _ in range(2):
         watch = None if patience == -1 else watch_of(sample, patience, 20, levels=levels)
         booster = Logit(learning_rate=0.3, l2=1.0, prior=True)
-        runs.append(Run(sample, TREE, booster, seed=4, subsample=subsample, watch=watch))
+        runs.append(loop.Run(sample, TREE, booster, seed=4, subsample=subsample, watch=watch))
     single, many = runs
     with using(threads):
         list(islice(single, 90))
@@ -106,7 +103,7 @@ def test_a_team_does_the_same_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     sample, runs = sample_of(700), []
     for threads in (1, 2):
         watch = watch_of(sample, None)
-        runs.append(Run(sample, TREE, Logit(prior=True), seed=2, subsample=0.7, watch=watch))
+        runs.append(loop.Run(sample, TREE, Logit(prior=True), seed=2, subsample=0.7, watch=watch))
         with using(threads):
             list(runs[-1].up_to(12))
     assert known(runs[0]) == known(runs[1])
@@ -114,7 +111,7 @@ def test_a_team_does_the_same_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_costs_of_many_rows_are_added_up_span_by_span() -> None:
     sample = sample_of(2 * ROWS_PER_SPAN + 77)
-    runs = [Run(sample, TREE, Logit(), seed=3, subsample=0.5) for _ in range(2)]
+    runs = [loop.Run(sample, TREE, Logit(), seed=3, subsample=0.5) for _ in range(2)]
     with using(2):
         list(islice(runs[0], 5))
         list(runs[1].up_to(5))
@@ -132,7 +129,7 @@ def test_rounds_on_other_rows_of_unequal_weight_are_single_rounds(
     base = np.random.default_rng(1).uniform(0.1, 5.0, len(X))
     sample, runs = Sample(table, signs, base, fit_bins(table)), []
     for _ in range(2):
-        runs.append(Run(sample, TREE, Logit(l2=1.0), seed=5))
+        runs.append(loop.Run(sample, TREE, Logit(l2=1.0), seed=5))
         runs[-1].continue_on_other_rows(np.full(signs.shape, 0.2), [1.0, 1.0])
     list(islice(runs[0], 20))
     stood_after = []
@@ -146,7 +143,7 @@ def test_rounds_on_other_rows_of_unequal_weight_are_single_rounds(
 
 def test_a_round_without_an_edge_is_left_to_the_loop() -> None:
     sample = sample_of(60, noise=0.0)
-    runs = [Run(sample, TREE, Logit(prior=True), seed=1, subsample=0.2) for _ in range(2)]
+    runs = [loop.Run(sample, TREE, Logit(prior=True), seed=1, subsample=0.2) for _ in range(2)]
     list(islice(runs[0], 300))
     list(runs[1].up_to(300))
     assert known(runs[1]) == known(runs[0])

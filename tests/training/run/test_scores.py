@@ -12,19 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.boosters.filtering import Mada
-from pacboost.boosters.logit import Logit
-from pacboost.hypotheses.hypothesis import Valued
-from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.word_list import WordList
+from pacboost.boosters import Logit, Mada
+from pacboost.hypotheses import hypothesis, stump, word_list
 from pacboost.kernels import row_costs
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, using
 from pacboost.learners.words import Words
 from pacboost.samples.sample import Request, Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.training.metrics import mean_cost
-from pacboost.training.run.loop import Run
-from pacboost.training.run.potentials import Clipped, Logistic
+from pacboost.training.run import loop, potentials
 from pacboost.training.run.scores import (
     MIN_COST,
     SoftmaxRows,
@@ -41,7 +37,7 @@ MANY = settings(max_examples=40, deadline=None)
 CLASSES = word_samples().filter(lambda sample: sample.labels is not None)
 
 
-class Quiet(Valued):
+class Quiet(hypothesis.Valued):
     """Three cells, of which the last is silent."""
 
     @property
@@ -76,7 +72,7 @@ def test_only_rows_that_moved_need_a_look(sample: Sample, seed: int) -> None:
     wrong = training_error(margins, sample, first)
     assert once.error(margins, first) == again.error(margins, first) == wrong
     cells = generator.integers(3, size=sample.n_rows).astype(np.uint8)
-    rule = Quiet(StumpRule.constant(1), np.zeros((3, sample.signs.shape[1])))
+    rule = Quiet(stump.StumpRule.constant(1), np.zeros((3, sample.signs.shape[1])))
     moving, some, worth = once.cell_sums(request, rule, cells)
     np.testing.assert_array_equal(moving, np.flatnonzero(cells != 2))
     every, also = cell_sums(request, cells, 3)
@@ -91,13 +87,13 @@ def test_only_rows_that_moved_need_a_look(sample: Sample, seed: int) -> None:
 def test_silent_rules_move_nobody_else(sample: Sample, threads: int) -> None:
     """The same run, but of lists that do not admit that they keep silent: all rows are weighed."""
 
-    class Talkative(WordList):
+    class Talkative(word_list.WordList):
         @property
         def silent(self) -> int | None:
             return None
 
     def rounds(*, admit: bool) -> list[Any]:
-        run = Run(sample, Words(3, 4), Logit(0.3, l2=1.0, prior=True), seed=2)
+        run = loop.Run(sample, Words(3, 4), Logit(0.3, l2=1.0, prior=True), seed=2)
         search = run.rounds.search.partition
 
         def partition(*given: Any) -> Any:
@@ -118,7 +114,7 @@ def test_silent_rules_move_nobody_else(sample: Sample, threads: int) -> None:
 def test_costs_by_sums_that_a_booster_kept_are_those_of_the_margins(
     sample: Sample, seed: int
 ) -> None:
-    run = Run(sample, Words(3, 2), Logit(0.5, l2=0.1, prior=True), seed=seed)
+    run = loop.Run(sample, Words(3, 2), Logit(0.5, l2=0.1, prior=True), seed=seed)
     list(islice(run, 6))
     afresh = SoftmaxRows(sample)
     afresh.update(run.state.margins, run.booster.request(run.state), None)
@@ -137,7 +133,9 @@ def mean_potential(kind: str, margins: NDArray[np.float64], sample: Sample) -> f
         rows = SoftmaxRows(sample)
         rows.update(margins, some_request(sample, 0, signed=False), None)
         return rows.mean_cost()
-    potential = (Logistic if kind == "logistic" else Clipped)(Mada(), sample, 1)
+    potential = (potentials.Logistic if kind == "logistic" else potentials.Clipped)(
+        Mada(), sample, 1
+    )
     return potential.mean(SimpleNamespace(margins=margins), 0)
 
 
