@@ -86,7 +86,7 @@ def test_setting_one_parameter_leaves_the_others_automatic(name: str, value: Any
 
 def test_a_regressor_keeps_its_values_too() -> None:
     X, y = sloped(2_100)
-    rounds = {"n_estimators": 50}
+    rounds: dict[str, Any] = {"n_estimators": 50}
     model = BoostRegressor(random_state=0, **rounds).fit(X, y)
     settings = list(model.settings_.items())
     for some in (dict(settings[::2]), dict(settings[1::2])):
