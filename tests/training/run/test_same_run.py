@@ -112,7 +112,7 @@ def test_going_on_when_nothing_is_left_to_do(kind: str, rate: float) -> None:
     assert model_bytes(model.set_params(n_estimators=70).fit(X, y).model_) == before
 
 
-@pytest.mark.thinned(6)
+@pytest.mark.thinned(7)
 @pytest.mark.parametrize(("booster", "learner", "kind"), KINDS)
 def test_threads_change_nothing(booster: str, learner: str, kind: str) -> None:
     """Enough rows for several spans, and for splits that are worth all threads."""
