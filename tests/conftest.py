@@ -54,10 +54,10 @@ def pytest_unconfigure() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path: Path) -> Generator[None, list[Any], list[Any]]:
-    """Look for no examples in docstrings of tests: there are none."""
+    """Look for examples in docstrings only of files that have some."""
     collected = yield
-    tests = file_path.name.startswith("test_")
-    return [one for one in collected if not (tests and isinstance(one, DoctestModule))]
+    some = file_path.suffix == ".py" and ">>> " in file_path.read_text(encoding="utf-8")
+    return [one for one in collected if some or not isinstance(one, DoctestModule)]
 
 
 def is_slow(config: pytest.Config) -> bool:

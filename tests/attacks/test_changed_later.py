@@ -1,7 +1,5 @@
 """A certificate is about the model and the parameters that were there when it was made."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Intervals of a comparison on rows some of which are copies of others."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -79,7 +77,7 @@ class Small(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, right: bool = True) -> None:
         self.right = right
 
-    def fit(self, X: Any, y: Any) -> Small:
+    def fit(self, X: Any, y: Any) -> "Small":
         self.classes_ = np.unique(y)
         return self
 

@@ -3,8 +3,6 @@
 All digests are computed anew, as a forger can, so that only the contents can tell.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction

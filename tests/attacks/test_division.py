@@ -1,7 +1,5 @@
 """Nothing that is learned comes from rows that certify: no level, kind of column or class."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +122,7 @@ def test_trees_outside_bags_know_no_level_of_rows_that_certify() -> None:
 class Between(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Names the class whose number lies between those of the neighbours, seen or not."""
 
-    def fit(self, X: NDArray[Any], y: NDArray[Any]) -> Between:
+    def fit(self, X: NDArray[Any], y: NDArray[Any]) -> "Between":
         order = np.argsort(X[:, 0])
         self.x_, self.y_, self.classes_ = X[order, 0], y[order], np.unique(y)
         return self

@@ -1,7 +1,5 @@
 """Rows that the model has learned from are the reference, and new rows are like them: no drift."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

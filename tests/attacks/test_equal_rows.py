@@ -4,8 +4,6 @@ Worlds of independent rows whose truth is known: whatever their values look like
 to cover. Copies are noticed and said, and count once where that is asked for.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from pathlib import Path

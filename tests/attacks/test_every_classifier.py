@@ -5,8 +5,6 @@ Labels are coin flips, so whatever is learned, its risk on new rows is 1/2. Clas
 claim nor a refusal that nobody expects goes unnoticed; a classifier that is not listed fails.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What simulations say of a learner is true where it nearly is not."""
 
-from __future__ import annotations
-
 import re
 from decimal import Decimal
 

@@ -5,8 +5,6 @@ every public function of ``pacboost.bounds`` that takes numbers is found and cal
 integer type; a number without a value in the table below fails all of them.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable, Iterator

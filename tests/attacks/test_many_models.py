@@ -3,8 +3,6 @@
 Labels are coins, scores are uniform, and every model has a column of its own, so all is known.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from dataclasses import replace

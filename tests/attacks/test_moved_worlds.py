@@ -1,7 +1,5 @@
 """Attacks on certificates for a world that has moved: labels are coins, so the risk is 1/2."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

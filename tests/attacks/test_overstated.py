@@ -1,7 +1,5 @@
 """Claims that said more than is proved: each world has a known truth that the old claim missed."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -4,8 +4,6 @@ The worlds are the worst that the promise allows: rivals just below half the edg
 of rows from the answer on.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

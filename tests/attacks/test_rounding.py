@@ -4,8 +4,6 @@
 that invert a binomial tail: at the end that was found, the tail must not be above delta any more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from inspect import signature
 from typing import Any

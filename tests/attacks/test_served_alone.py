@@ -1,7 +1,5 @@
 """Thresholds keep their promise for rows that are served one by one, whose last bits differ."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any

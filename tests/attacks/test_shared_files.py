@@ -6,8 +6,6 @@ their rows by heart, so each copy that is learned from makes a certifying row ri
 fall, which is right for draws from few values, and wrong for copies.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

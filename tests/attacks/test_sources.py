@@ -4,8 +4,6 @@ The world: x decides in which block of the file a row lies, and each block has i
 classifier that is learned and certified on the first blocks looks better, or worse, than it is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

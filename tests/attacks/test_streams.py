@@ -4,8 +4,6 @@ Where every row is a draw, the certificate is refused if rows come again more of
 by themselves. Where equal rows are copies, those of certifying rows are never learned from.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -3,8 +3,6 @@
 A new public classifier is attacked by default: classifiers are found by introspection.
 """
 
-from __future__ import annotations
-
 import inspect
 import pickle
 import warnings

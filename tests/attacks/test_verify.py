@@ -4,8 +4,6 @@ The changes are those of somebody who edits a file and makes its SHA-256 right a
 also computes the digest of the certificate anew can make any file, and no check can tell.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whoever looks at a certificate and then goes on pays for every look."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 The large form (``make slow``) repeats the counts that docs/attacks.md states.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Validation rows that are among the rows set apart have a part in the fit."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Worlds in which a false certificate shows, and the estimators that are tried in them."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from typing import Any

@@ -20,6 +20,7 @@ from pacboost.bounds.shift import MOVES, farthest, largest_error, shares_upper, 
 from pacboost.errors import NotCertified, ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.data import real_data
+from tests.runs import several_runs
 
 DELTA = 0.05
 RUNS = 300
@@ -124,34 +125,36 @@ def drawn(
     return np.column_stack([generator.random(n), np.where(wrong, y + 1, y) % errors.size]), y
 
 
-def test_shares_of_classes_change() -> None:
+@several_runs(120, 300)
+def test_shares_of_classes_change(runs: int) -> None:
     generator = np.random.default_rng(5)
     new = {0: 0.1, 1: 0.2, 2: 0.7}
     truth = float(ERRORS @ list(new.values()))
     boxes = {0: (0.1, 0.4), 1: (0.0, 0.2), 2: (0.5, 0.7)}
     counts = dict.fromkeys(("exact", "boxes", "any", "old"), 0)
-    for _ in range(RUNS):
+    for _ in range(runs):
         X, y = drawn(generator, 300, [0.6, 0.3, 0.1])
         named: dict[str, Any] = {"exact": new, "boxes": boxes, "any": "any"}
         for name, chances in named.items():
             counts[name] += certify(Told(), X, y, shift=shift.shares(chances)).value < truth
         counts["old"] += certify(Told(), X, y).value < truth
     for name in ("exact", "boxes", "any"):
-        check_coverage(f"shares: {name}", counts[name], RUNS, DELTA)
-    check_rejected("twin: shares that changed forgotten", counts["old"], RUNS, DELTA)
+        check_coverage(f"shares: {name}", counts[name], runs, DELTA)
+    check_rejected("twin: shares that changed forgotten", counts["old"], runs, DELTA)
 
 
-def test_twin_shares_taken_from_the_certifying_rows() -> None:
+@several_runs(120, 300)
+def test_twin_shares_taken_from_the_certifying_rows(runs: int) -> None:
     """One class is always wrong, so that the error is its share, which the rows only estimate."""
     generator = np.random.default_rng(7)
     errors, known, taken = np.array([0.0, 1.0]), 0, 0
-    for _ in range(RUNS):
+    for _ in range(runs):
         X, y = drawn(generator, 400, [0.5, 0.5], errors)
         share = float(y.mean())
         known += certify(Told(), X, y, shift=shift.shares({0: 0.5, 1: 0.5})).value < 0.5
         taken += certify(Told(), X, y, shift=shift.shares({0: 1 - share, 1: share})).value < 0.5
-    check_coverage("shares known beforehand", known, RUNS, DELTA)
-    check_rejected("twin: shares found on the certifying rows", taken, RUNS, DELTA)
+    check_coverage("shares known beforehand", known, runs, DELTA)
+    check_rejected("twin: shares found on the certifying rows", taken, runs, DELTA)
 
 
 def test_twin_delta_not_divided_among_classes() -> None:

@@ -144,7 +144,6 @@ def test_labels_that_are_numbers(tmp_path: Path) -> None:
     [
         (["--target", "nope"], "has no column 'nope'"),
         (["--target", "label", "--groups", "nope"], "has no column 'nope'"),
-        (["--target", "label", "--delta", "0"], "delta is 0"),
         (["--target", "label", "--epsilon", "1.5"], "epsilon is 1.5"),
         (["--target", "label", "--models", "0"], "models is 0"),
         (["--target", "weight"], "holds none of the classes"),

@@ -1,7 +1,5 @@
 """The first day of a new user: files as they come, through every command that reads them."""
 
-from __future__ import annotations
-
 import csv
 import json
 import subprocess

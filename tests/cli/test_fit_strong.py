@@ -107,8 +107,6 @@ def test_a_column_that_is_not_there(data: Path) -> None:
     [
         (["--target", "nope"], "has no column 'nope'"),
         (["--target", "label", "--epsilon", "2"], "epsilon is 2"),
-        (["--target", "label", "--delta", "0"], "delta is 0"),
-        (["--target", "label", "--rounds", "0"], "n_estimators is 0"),
         (["--target", "label", "--output", "no/such/folder/m.pacb"], "folder does not exist"),
         ([], "Missing option '--target'"),
         *(

@@ -230,12 +230,20 @@ def test_ctrl_c_while_members_are_started_leaves_no_member_out(
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="cores cannot be chosen here")
-def test_two_fits_with_more_threads_than_cores_share_one_core() -> None:
+def test_a_forked_process_has_teams_of_its_own_and_two_large_ones_share_one_core() -> None:
     program = (
-        "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+        "import os, warnings\n"
         "from concurrent.futures import ThreadPoolExecutor\n"
         "import numpy as np\n"
         "from pacboost import BoostClassifier\n"
+        "from tests.kernels.test_team import added\n"
+        "with warnings.catch_warnings(action='ignore'):  # of forks\n"
+        "    assert added(np.arange(10), 3, 3) == 135\n"
+        "    child = os.fork()\n"
+        "assert added(np.arange(10), 3, 3) == 135\n"
+        "if not child: os._exit(0)\n"
+        "assert os.waitpid(child, 0)[1] == 0\n"
+        "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
         "from pacboost.kernels.runtime import team; team.cores = lambda: 16\n"
         "from tests.kernels.test_team import stress; stress(10, 3)\n"
         "X = np.random.default_rng(0).normal(size=(9000, 5)); y = X[:, 0] * X[:, 1] > 0\n"
@@ -246,20 +254,6 @@ def test_two_fits_with_more_threads_than_cores_share_one_core() -> None:
         "assert len(set(found)) == 1\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=3_000)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
-def test_a_forked_process_has_teams_of_its_own() -> None:
-    program = (
-        "import os, warnings; warnings.simplefilter('ignore')\n"
-        "import numpy as np\n"
-        "from tests.kernels.test_team import added\n"
-        "assert added(np.arange(10), 3, 3) == 135\n"
-        "child = os.fork()\n"
-        "assert added(np.arange(10), 3, 3) == 135\n"
-        "if child: assert os.waitpid(child, 0)[1] == 0\n"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=600)
 
 
 def test_arguments_that_many_calls_share_are_read_once() -> None:

@@ -1,7 +1,5 @@
 """Questions to the lab without a server, and arrays read as the page reads them."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A server of the lab for all tests of this folder, and a browser for each of their files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

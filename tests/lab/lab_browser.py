@@ -1,7 +1,5 @@
 """A server of the lab, and its page in a real browser: open, wait, click, drag and read."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Take the pictures of the lab in the docs: `python -m tests.lab.pictures`; needs chromium."""
 
-from __future__ import annotations
-
 import base64
 import io
 import tempfile

@@ -1,7 +1,5 @@
 """Certificates, filtering, planner and instruments of the page, and pages that need no server."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

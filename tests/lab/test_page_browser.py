@@ -1,7 +1,5 @@
 """The page by hand: painting, scrubbing, forks, own rules, files, links, pictures to take away."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The server: who may ask, what cannot be asked, and what is said then."""
 
-from __future__ import annotations
-
 import http.client
 import io
 import json
@@ -51,7 +49,7 @@ class Visitor:
         answer = self.connection.getresponse()
         return answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read()
 
-    def enter(self) -> Visitor:
+    def enter(self) -> "Visitor":
         status, headers, _ = self.send("GET", self.lab.address.removeprefix(self.lab.origin))
         assert (status, headers["location"]) == (303, "/")
         self.cookie = headers["set-cookie"].partition(";")[0]

@@ -30,6 +30,7 @@ from pacboost.numerics.percent import percent
 from pacboost.samples.sketch import Sketch
 from pacboost.theory.worlds import Boxes, LabelNoise
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.runs import several_runs
 from tests.worlds import noisy
 
 X, Y = noisy(600, 4, seed=1)
@@ -248,10 +249,11 @@ def test_a_failed_fit_keeps_the_earlier_sketch() -> None:
         certify(model, X, Y)
 
 
-def test_coverage_and_the_twin_on_training_rows() -> None:
+@several_runs(60, 600)
+def test_coverage_and_the_twin_on_training_rows(runs: int) -> None:
     """Labels of a box with noise; the risk of every vote of stumps is known exactly."""
     world = LabelNoise(Boxes((0.3,), (0.8,)), 0.25)
-    runs, delta = 600, 0.05
+    delta = 0.05
     honest = cheated = 0
     for seed in range(runs):
         generator = np.random.default_rng(seed)

@@ -13,6 +13,7 @@ import pacboost
 from pacboost.errors import DataError, ParameterError
 from pacboost.questions.diagnose import STAGES, diagnose
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.runs import several_runs
 from tests.worlds import noisy
 
 Rows = NDArray[np.float64]
@@ -106,9 +107,10 @@ def test_more_doubt_narrower_intervals() -> None:
         assert a.upper >= b.upper
 
 
-def test_the_interval_holds_on_the_original_distribution() -> None:
+@several_runs(120, 400)
+def test_the_interval_holds_on_the_original_distribution(runs: int) -> None:
     """Stage 0 gets a quarter of delta; the rule's true edge is 0.6."""
-    runs, delta = 400, 0.4
+    delta = 0.4
     missed = narrow = 0
     for seed in range(runs):
         start = diagnose(*world(160, seed), first_feature, delta=delta, seed=seed).stages[0]

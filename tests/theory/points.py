@@ -1,7 +1,5 @@
 """A world of many points, a learner that keeps its promise on all of them, and one interrupted."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import count
 
@@ -45,7 +43,7 @@ class Careless(Learner):
 
     edge: float
 
-    def on(self, sample: Sample) -> CarelessSearch:
+    def on(self, sample: Sample) -> "CarelessSearch":
         return CarelessSearch(sample, self.edge)
 
 

@@ -1,7 +1,5 @@
 """Boosters pass their trial, and broken ones fail it with the claim that they break."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """BoostByMajority, and other boosters with a promised edge, as users meet them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer

@@ -1,7 +1,5 @@
 """Sample compression: vectors, shape, coverage on noise and at the edge, and twins."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

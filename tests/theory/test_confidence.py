@@ -1,7 +1,5 @@
 """Boosting the confidence: sizes, choice, refusal, and the promise on a world that often fails."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -19,7 +17,7 @@ class Moody(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.failure = failure
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Moody:
+    def fit(self, X: np.ndarray, y: np.ndarray) -> "Moody":
         self.classes_ = np.unique(y)
         self.fails_ = np.random.default_rng(self.random_state).random() < self.failure
         return self

@@ -1,7 +1,5 @@
 """D_t and the proof of AdaBoost on the lecture's ten points, and what is refused."""
 
-from __future__ import annotations
-
 from itertools import islice, product
 
 import numpy as np

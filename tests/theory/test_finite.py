@@ -1,7 +1,5 @@
 """Finite classes and priors: vectors, shape, coverage on classes made to fail, and twins."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 

@@ -1,7 +1,5 @@
 """Everything that docs/lectures.md tells a reader to type runs, and what it names exists."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

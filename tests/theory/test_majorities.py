@@ -1,7 +1,5 @@
 """Majorities of boosters, and of three learners, as estimators."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

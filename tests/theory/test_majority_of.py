@@ -1,7 +1,5 @@
 """Which rows the members of a majority get, and how each of them learns."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -130,7 +128,7 @@ class Scripted(Learner):
     mistakes: list[list[int]]
     shown: list[tuple[NDArray[np.int64], Weights]] = field(default_factory=list)
 
-    def on(self, sample: Sample) -> ScriptedSearch:
+    def on(self, sample: Sample) -> "ScriptedSearch":
         return ScriptedSearch(sample, self)
 
 

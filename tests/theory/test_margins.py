@@ -1,7 +1,5 @@
 """Margins of fitted votes; on real data the hardest rows are mislabelled, and mistakes even out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a plain world needs: the search, and worlds whose need is known in closed form."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@ The average is exact. Labels of unseen points do not reach the learner, so for e
 there are as many labelings that agree as that do not.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

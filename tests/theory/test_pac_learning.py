@@ -1,7 +1,5 @@
 """P[risk > epsilon] by simulation: known probabilities lie in it, a broken learner does not."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

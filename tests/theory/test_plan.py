@@ -1,7 +1,5 @@
 """Planning: the vectors of the theorems, both directions, shape, and bad parameters."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Certificates by the rows learned from: what they count and refuse, and whether they hold."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Schapire's recursion reaches epsilon by rules no better than promised, from three oracles."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Lower bounds: vectors, conditions, and worlds in which fewer examples really fail."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import product

@@ -1,7 +1,5 @@
 """Anytime bounds: vectors, "ever violated", and the fixed-n bound that must not be watched."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Tightest boxes and version spaces: their certificates on known worlds, and refusals."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

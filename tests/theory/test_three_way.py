@@ -1,7 +1,5 @@
 """The first booster as an estimator: sources, certificate, refusals and bad input."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """VC bounds: vectors, dimensions, labelings counted by brute force, coverage and twins."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from itertools import combinations, combinations_with_replacement, product

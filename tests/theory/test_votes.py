@@ -1,7 +1,5 @@
 """The N-vote bound: vectors, what it contains, coverage where it is tight, and a twin."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

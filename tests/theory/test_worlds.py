@@ -1,7 +1,5 @@
 """Worlds: the same draws in any batches, risks that are what they claim to be, and their shapes."""
 
-from __future__ import annotations
-
 import math
 import pickle
 from collections.abc import Callable

@@ -19,7 +19,6 @@ from sklearn.tree import DecisionTreeRegressor
 import pacboost
 from pacboost import AdaBoostRegressor
 from pacboost.bounds.training import R2_LOSSES, median_misses
-from pacboost.errors import ParameterError
 
 X, Y = make_regression(150, 5, noise=5.0, random_state=0)
 HALF = np.random.default_rng(1).integers(0, 3, Y.size).astype(float)
@@ -146,17 +145,3 @@ def test_rows_of_the_fit_are_remembered_and_intervals_take_new_ones() -> None:
     made = pacboost.intervals(model, rows[200:], numbers[200:], coverage=0.8)
     low, high = made.predict_interval(rows[200:]).T
     assert np.mean((low <= numbers[200:]) & (numbers[200:] <= high)) >= 0.8
-
-
-@pytest.mark.parametrize(
-    ("options", "complaint"),
-    [
-        ({"loss": "huber"}, "loss is 'huber'; it may be 'linear', 'square', 'exponential'"),
-        ({"learning_rate": 0.0}, "learning_rate is 0.0; it must be above 0"),
-        ({"learning_rate": 1e300}, "it must be above 0 and at most 1e.09"),
-        ({"n_estimators": 0}, "n_estimators"),
-    ],
-)
-def test_odd_parameters_are_refused(options: dict[str, Any], complaint: str) -> None:
-    with pytest.raises(ParameterError, match=complaint):
-        AdaBoostRegressor(**options).fit(X, Y)

@@ -96,17 +96,6 @@ def test_a_time_limit_that_is_not_reached_changes_nothing(number: int) -> None:
     assert "time" not in model.ledger_.stopped
 
 
-@pytest.mark.parametrize("limit", [0, -1, "soon", float("nan")])
-def test_strange_time_limits_are_refused(limit: Any) -> None:
-    for model, y in [
-        *both(time_limit=limit),
-        (pacboost.StrongClassifier(time_limit=limit), LABELS),
-    ]:
-        with pytest.raises(ParameterError) as caught:
-            model.fit(X, y)
-        assert caught.value.parameter == "time_limit"
-
-
 @pytest.mark.parametrize("epsilon", [None, 0.3])
 def test_a_certified_fit_in_little_time_certifies_by_the_same_rows(epsilon: Any) -> None:
     free = pacboost.StrongClassifier(epsilon, random_state=0).fit(X, LABELS)

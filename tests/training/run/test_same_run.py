@@ -112,15 +112,16 @@ def test_going_on_when_nothing_is_left_to_do(kind: str, rate: float) -> None:
     assert model_bytes(model.set_params(n_estimators=70).fit(X, y).model_) == before
 
 
-@pytest.mark.thinned(5)
+@pytest.mark.thinned(7)
 @pytest.mark.parametrize(("booster", "learner", "kind"), KINDS)
 def test_threads_change_nothing(booster: str, learner: str, kind: str) -> None:
     """Enough rows for several spans, and for splits that are worth all threads."""
     X, y = world(72_000, kind)
     weights = np.random.default_rng(1).uniform(0.1, 5.0, 72_000) if learner == "tree" else None
+    rounds = 1 if booster == "brown" else 3  # it takes many steps to find a vote
     one, two = (
         BoostClassifier(
-            booster, learner, n_estimators=3, early_stopping=False, random_state=0, n_jobs=jobs
+            booster, learner, n_estimators=rounds, early_stopping=False, random_state=0, n_jobs=jobs
         ).fit(X, y, weights)
         for jobs in (1, 2)
     )
