@@ -150,7 +150,7 @@ def test_labels_that_are_numbers(tmp_path: Path) -> None:
         (["--target", "label", "--of", "recal"], "of is 'recal'"),
         (["--target", "label", "--of", "recall", "--positive", "maybe"], "the classes are no, yes"),
         (["--target", "label", "--cost", "yes-no"], "TRUE:SAID=NUMBER"),
-        (["--target", "label", "--of", "recall", "--epsilon", "0.1"], "--epsilon speaks of the"),
+        (["--target", "label", "--of", "recall", "--epsilon", "0.1"], "--epsilon certifies"),
     ],
 )
 def test_errors_are_one_sentence(folder: Path, options: list[str], message: str) -> None:

@@ -96,10 +96,10 @@ def test_samme_boosts_and_refuses_a_bound(learner: Any) -> None:
     ("options", "message"),
     [
         ({"booster": "nope"}, "booster is 'nope'.*'adaboost', 'adaboost_v', 'arc_gv', 'brown'"),
-        ({"booster": Logit}, "an object, not a class"),
+        ({"booster": Logit}, "not a class"),
         ({"booster": None}, "booster is None"),
         ({"learner": "nope"}, "learner is 'nope'; it may be 'stump', 'tree'"),
-        ({"learner": Tree}, "an object, not a class"),
+        ({"learner": Tree}, "not a class"),
         ({"learner": "stump", "max_leaves": 4}, "Stump has no parameter 'max_leaves'"),
         ({"learner": BLACK_BOX, "max_depth": 4}, "has no parameter 'max_depth'"),
         ({"booster": "gentle", "l2": 1.0}, "Gentle has no parameter 'l2'.*learning_rate"),

@@ -120,7 +120,7 @@ PARAMETERS: list[tuple[str, list[Any], str]] = [
     ("max_bins", [1, 0, 70_000], "is {}; it may be 2 to 65535"),
     ("resample", [0, -3, 2.5, "half"], "is {!r}; .*whole number, 1 or more"),
     ("n_jobs", [0], "is 0; pass a positive number"),
-    ("estimator", [DecisionTreeClassifier, Adversary, "stumps", 3], "is .*an object, not a class"),
+    ("estimator", [DecisionTreeClassifier, Adversary, "stumps", 3], "is .*not a class"),
 ]
 
 

@@ -72,9 +72,9 @@ class EarlyStopping:
         self._heat = rounds, best.best_after(rounds)
 
     def best_after(self, rounds: int) -> float:
-        """Return the least loss within the first rounds."""
-        losses = self.curve[:rounds]
-        return -max(losses) if self._metric.more_is_better else min(losses)
+        """Return the least loss within the first rounds; infinite without a round."""
+        sign = -1 if self._metric.more_is_better else 1
+        return min((sign * value for value in self.curve[:rounds]), default=math.inf)
 
     def quick(self, bins: Bins) -> QuickWatch | None:
         """Return the input of kernels that measure rows in these bins; None if there are none."""
