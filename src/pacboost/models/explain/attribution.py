@@ -81,7 +81,7 @@ def _edges(tree: TreeRule) -> tuple[NDArray[np.int32], NDArray[np.int32], Double
 
 
 def _tables(share: Doubles, points: int) -> tuple[Doubles, Doubles, Doubles]:
-    """Return the kernel's factors for o = 0 and o = 1, their inverses, and their pulls."""
+    """Return factors for rows that leave a path (o = 0) or not, inverses, and what they add."""
     at, weight = _gauss(max(points, 1))
     y, weight = (1 + at) / 2, weight / 2  # from [-1, 1] to [0, 1]
     on = np.array([0.0, 1.0])[:, None, None]

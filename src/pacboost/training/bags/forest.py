@@ -97,7 +97,7 @@ def words(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def whole_weights(weights: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Convert weights to integers in the same ratios, or nearly so if there are no small ones."""
+    """Convert weights to integers in the same ratios if small ones exist, else nearly the same."""
     smallest = float(weights.min())
     for part in range(1, 7):
         ratios = weights / smallest * part
