@@ -1,6 +1,7 @@
 """Certificates out of bag: refusals, identities, coverage where the risk is known, and twins."""
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -365,3 +366,11 @@ def test_members_that_know_features_outside_their_bags_are_rejected() -> None:
         counts = tallied(Bags(rows, rows, 1, 1, run), 5, labels, right)
         broken += certificate(counts, DELTA, "first_order").value < 1
     check_rejected("out of bag, features known beforehand", broken, runs, DELTA)
+
+
+@pytest.mark.parametrize("counted", ["gibbs", "tandem"])
+def test_the_sentence_has_the_error_of_the_members_and_their_rows(counted: str) -> None:
+    bound = {"gibbs": "first_order_bound", "tandem": "tandem_bound"}[counted]
+    counts = {counted: 0.08, "n": 1234, "divergence": 0.07, "delta": 0.05}
+    sentence = out_of_bag.vote_certificate(bound, **counts).sentence
+    assert {"8.0 %", "1,234", "95 %"} <= set(re.findall(r"\d[\d.,]*(?: %)?", sentence))

@@ -366,7 +366,7 @@ def distinct(certificate: Certificate) -> str:
 
 
 def _counted(certificate: Certificate) -> str:
-    """Return the numbers of held-out rows and of mistakes as text; "" without held-out rows."""
+    """Return the numbers of rows counted and of mistakes as text; "" if no rows were counted."""
     counts = certificate.inputs
     how = ", counted without weights" if WITHOUT_WEIGHTS in certificate.details else ""
     rows = f"{distinct(certificate)}held-out rows"
@@ -375,6 +375,11 @@ def _counted(certificate: Certificate) -> str:
     if certificate.of_what in OF_MEASURES:
         groups = certificate.details.get("unit") == "groups"
         return f"; {certificate.size:,} {'held-out groups' if groups else rows}{how}"
+    # out of bag, mistakes of single members are counted, or those that two of them share
+    for name, wrong in (("gibbs", "a member is"), ("tandem", "two members are both")):
+        if name in counts and "n" in counts:
+            share = f"{wrong} wrong on {percent(float(counts[name]))} of the rows outside"
+            return f"; {share} their bags, of {int(counts['n']):,} at least"
     bound = _bound_before(certificate)
     if bound is None or not bound.held_out or not {"k", "n"} <= set(counts):
         return how
