@@ -70,10 +70,11 @@ def test_notebooks_have_a_line_that_is_written_over(
     person.setattr(progress, "in_notebook", lambda: True)
     FITS["boosting"]()
     FITS["bagging"]()
-    err = capsys.readouterr().err
-    assert "\rboosting 30/30  training error 0" in err
-    assert "\rbagging 8/8  error" in err
-    assert "\x1b" not in err
+    written, errors = capsys.readouterr()
+    assert "\rboosting 30/30  training error 0" in written
+    assert "\rbagging 8/8  error" in written
+    assert "\x1b" not in written
+    assert not errors
 
 
 def test_every_estimator_shows_progress_by_default() -> None:

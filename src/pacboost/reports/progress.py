@@ -86,8 +86,9 @@ class NotebookLine:
 
     def _write(self, end: str = "") -> None:
         self._last = time.monotonic()
-        sys.stderr.write(f"\r{self._line:<100}{end}")
-        sys.stderr.flush()
+        # notebooks show what is written to stderr on the ground of errors
+        sys.stdout.write(f"\r{self._line:<100}{end}")
+        sys.stdout.flush()
 
 
 def error_console() -> Console:
