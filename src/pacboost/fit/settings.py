@@ -88,7 +88,7 @@ class Settings:
     larger: int = 0
     """The leaves of larger trees, which a trial may prefer."""
     even_steps: float = math.inf
-    """The sum of the learning rates of the rounds before they grow."""
+    """The sum of the learning rates after which they grow with the rounds."""
 
     @classmethod
     def for_classes(
