@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from threading import Thread
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -29,6 +31,11 @@ from pacboost.training.run.openings import Opening
 from pacboost.training.run.potentials import Potential, potential_of
 from pacboost.training.run.scores import Margins, agreement, edge_of, masses, names_class, scores_of
 from pacboost.training.run.stop_reason import Stop, StopReason
+
+MIN_ROWS_TO_DRAW_AHEAD = 100_000
+"""With fewer rows, a draw takes less than a millisecond."""
+ROUNDS_DRAWN_AHEAD = 8
+"""A draw takes as long as several rounds on a GPU."""
 
 
 @lru_cache(maxsize=8)
@@ -81,6 +88,11 @@ class RowsShown:
         drawn[np.random.default_rng(seed).permutation(self.rows)[:count]] = True
         return np.flatnonzero(drawn)  # in ascending order, without sorting
 
+    @property
+    def draws_take_long(self) -> bool:
+        """Whether drawing the rows of a round takes milliseconds."""
+        return self.subsample < 1 and self.rows >= MIN_ROWS_TO_DRAW_AHEAD
+
     def entropy(self, number: int) -> NDArray[np.uint32]:
         """Return the input of ``seed_of`` for the first attempt of a round, as 32-bit words."""
         words = [
@@ -103,6 +115,32 @@ class RowsShown:
         counts = np.bincount(drawn, minlength=request.weights.size).astype(np.int64)
         weights = counts.reshape(request.weights.shape)
         return replace(request, weights=weights, weight=size, pull=size)
+
+
+class DrawsAhead:
+    """Draws the rows of the next rounds in threads, while a tree is grown."""
+
+    def __init__(self, shown: RowsShown) -> None:
+        self._shown = shown
+        self._begun: dict[int, Future[NDArray[np.intp] | None]] = {}
+
+    def of_round(self, number: int) -> NDArray[np.intp] | None:
+        """Return the rows of a round's first attempt, and begin to draw those of the next."""
+        for later in range(number, number + ROUNDS_DRAWN_AHEAD + 1):
+            if later not in self._begun:
+                self._begun[later] = Future()
+                Thread(target=self._draw, args=(later,), daemon=True).start()
+        drawn = self._begun.pop(number).result()
+        for earlier in [round_ for round_ in self._begun if round_ < number]:
+            del self._begun[earlier]
+        return drawn
+
+    def _draw(self, number: int) -> None:
+        begun = self._begun[number]
+        try:
+            begun.set_result(self._shown.chosen(self._shown.seed_of(number, 0)))
+        except BaseException as problem:
+            begun.set_exception(problem)
 
 
 RETRIES = 10
@@ -176,6 +214,13 @@ class Rounds(ABC, Generic[R]):
         self._attempts = 1 if learner.deterministic and shown.all_rows else RETRIES
         self._on_other_rows = False
         self.search = learner.on(sample)
+        self._ahead = DrawsAhead(shown) if shown.draws_take_long else None
+
+    def chosen(self, number: int, attempt: int) -> NDArray[np.intp] | None:
+        """Return the rows that the learner sees in a round, if these are not all."""
+        if self._ahead is not None and attempt == 0:
+            return self._ahead.of_round(number)
+        return self.shown.chosen(self.shown.seed_of(number, attempt))
 
     def start(self) -> Any:
         self.scores = scores_of(self.booster, self.sample)
@@ -292,7 +337,7 @@ class CellRounds(Rounds[MeasuredCells]):
         for attempt in range(self._attempts):
             seed = self.shown.seed_of(number, attempt)
             shown = self.shown.drawn(request, seed, self.booster.name)
-            partition = self.search.partition(shown, seed, self.shown.chosen(seed))
+            partition = self.search.partition(shown, seed, self.chosen(number, attempt))
             candidate = self._measure(state, request, *partition)
             if _is_useful(candidate):
                 return candidate
