@@ -128,15 +128,14 @@ class DrawsAhead:
         """Return the rows of a round's first attempt, and begin to draw those of the next."""
         for later in range(number, number + ROUNDS_DRAWN_AHEAD + 1):
             if later not in self._begun:
-                self._begun[later] = Future()
-                Thread(target=self._draw, args=(later,), daemon=True).start()
+                begun = self._begun[later] = Future()
+                Thread(target=self._draw, args=(later, begun), daemon=True).start()
         drawn = self._begun.pop(number).result()
         for earlier in [round_ for round_ in self._begun if round_ < number]:
             del self._begun[earlier]
         return drawn
 
-    def _draw(self, number: int) -> None:
-        begun = self._begun[number]
+    def _draw(self, number: int, begun: Future[NDArray[np.intp] | None]) -> None:
         try:
             begun.set_result(self._shown.chosen(self._shown.seed_of(number, 0)))
         except BaseException as problem:
