@@ -1,6 +1,7 @@
 """A first fit says that it compiles, if somebody waits for it."""
 
 import io
+import operator
 import os
 import signal
 import subprocess
@@ -9,8 +10,11 @@ import types
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
+from numba.core.compiler import Flags
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
 from pacboost.kernels import grow_team
@@ -159,3 +163,26 @@ def test_a_part_is_linked_into_the_kernels_that_call_it_and_python_may_call_a_ke
     (form,) = part.overloads.values()
     assert isinstance(form.library, jit.compiler.PartLibrary)
     assert form.library.get_pointer_to_function(form.fndesc.llvm_func_name) == 0
+
+
+@private
+def test_options_and_operators_of_kernels_are_those_of_numba() -> None:
+    flags = Flags()
+    flags.nrt, flags.error_model = True, "numpy"
+    ours = jit.compiler.KernelFlags(flags)
+    assert ours.values() == flags.values()
+    assert (ours == flags, hash(ours) == hash(flags)) == (True, True)
+    flags.nrt = False
+    assert ours != flags
+
+    original = cpu_target.typing_context
+    typing = jit.compiler.typing_of_kernels(original)
+    assert typing is jit.compiler.typing_of_kernels(original)
+    numbers = numba.types.int64, numba.types.uint8
+    for operation in (operator.add, operator.lt, operator.getitem):
+        args = numbers if operation is not operator.getitem else (numba.int64[::1], numbers[0])
+        found = typing.resolve_value_type(operation).get_call_type(typing, args, {})
+        again = typing.resolve_value_type(operation).get_call_type(typing, args, {})
+        assert found is again
+        assert found == original.resolve_value_type(operation).get_call_type(original, args, {})
+    assert typing.resolve_value_type(min) is original.resolve_value_type(min)

@@ -171,6 +171,16 @@ def test_what_the_rows_looked_at_did_not_show_is_repaired(kind: str, n_jobs: int
     assert 2 <= blocks.lanes <= 4
 
 
+def test_a_column_that_the_rows_looked_at_do_not_show_joins_those_beside_it() -> None:
+    rows = np.arange(2 * MAX_ROWS_COMPARED)  # every second row is looked at
+    areas, soils = one_hot(rows // 2 % 3, 3), one_hot(np.array([0, 1, 3, 4])[rows // 2 % 4], 5)
+    soils[1001] = np.eye(5)[2]
+    table = ArrayTable(np.column_stack([areas, soils]))
+    blocks = check(table, fit_bins(table))
+    users = blocks.features[:, layout.LANE].tolist()
+    assert (blocks.lanes, set(users[:3]), set(users[3:])) == (2, {users[0]}, {users[3]})
+
+
 def test_all_that_clash_are_repaired() -> None:
     n = 2 * MAX_ROWS_COMPARED
     generator = np.random.default_rng(3)

@@ -44,29 +44,17 @@ def count(
             for b in range(first_block, last_block):
                 block, following = words[b], words[min(b + 1, last_block - 1)]
                 h = histogram[s, 8 * b :]
-                h0, h1, h2, h3 = h[0], h[1], h[2], h[3]
-                if lanes - 8 * b > 4:
-                    h4, h5, h6, h7 = h[4], h[5], h[6], h[7]
+                if lanes - 8 * b > 4:  # loops over lanes are unrolled
                     for k in range(tile.size):
                         prefetch(following, tile[k])
                         w = block[tile[k]]
-                        d = tile_pairs[k]
-                        h0[w & byte] += d
-                        h1[(w >> np.uint64(8)) & byte] += d
-                        h2[(w >> np.uint64(16)) & byte] += d
-                        h3[(w >> np.uint64(24)) & byte] += d
-                        h4[(w >> np.uint64(32)) & byte] += d
-                        h5[(w >> np.uint64(40)) & byte] += d
-                        h6[(w >> np.uint64(48)) & byte] += d
-                        h7[w >> np.uint64(56)] += d
+                        for j in range(8):
+                            h[j, (w >> np.uint64(8 * j)) & byte] += tile_pairs[k]
                 else:
                     for k in range(tile.size):
                         w = block[tile[k]]
-                        d = tile_pairs[k]
-                        h0[w & byte] += d
-                        h1[(w >> np.uint64(8)) & byte] += d
-                        h2[(w >> np.uint64(16)) & byte] += d
-                        h3[(w >> np.uint64(24)) & byte] += d
+                        for j in range(4):
+                            h[j, (w >> np.uint64(8 * j)) & byte] += tile_pairs[k]
 
 
 @kernel

@@ -13,6 +13,7 @@ import numpy as np
 from pacboost.kernels import layout
 from pacboost.kernels.runtime import Bytes, Floats, Rows, Wholes, Words
 from pacboost.kernels.runtime.jit import (
+    bits_of,
     inline,
     kernel,
     on_stack,
@@ -111,22 +112,17 @@ def best_of(sums: Wholes, leaf: Leaf, best: float) -> tuple[float, int]:
         worth_of_cuts[k] = (
             sides if left_weight >= min_weight and right_weight >= min_weight else -1.0
         )
-    first, second, third, fourth = best, best, best, best
-    fours = sums.size // 4 * 4
-    for k in range(0, fours, 4):  # four at a time, so that no comparison waits for the last
-        first = worth_of_cuts[k] if worth_of_cuts[k] > first else first
-        second = worth_of_cuts[k + 1] if worth_of_cuts[k + 1] > second else second
-        third = worth_of_cuts[k + 2] if worth_of_cuts[k + 2] > third else third
-        fourth = worth_of_cuts[k + 3] if worth_of_cuts[k + 3] > fourth else fourth
-    for k in range(fours, sums.size):
-        first = worth_of_cuts[k] if worth_of_cuts[k] > first else first
-    first = max(first, second, third, fourth)
-    place = -1
-    if first > best:
-        place = 0
-        while worth_of_cuts[place] != first:
-            place += 1
-    return first, place
+    # floats from 0 on are ordered like their bits, and integers are compared in vectors
+    top = start = bits_of(best)
+    for k in range(sums.size):
+        bits = bits_of(worth_of_cuts[k])
+        top = bits if bits > top else top
+    if top == start:
+        return best, -1
+    place = 0
+    while bits_of(worth_of_cuts[place]) != top:
+        place += 1
+    return worth_of_cuts[place], place
 
 
 @kernel

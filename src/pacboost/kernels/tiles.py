@@ -84,27 +84,19 @@ def raise_scores(member: Member, scores: Floats, sign: float, out: Floats) -> No
 @part_of_kernels
 def fold_sums(tile: Floats) -> None:
     """Add the second half of a tile to its first half, until ``PARTS`` numbers remain."""
-    for i in range(512):  # loops of constant length are vectorized
-        tile[i] += tile[i + 512]
-    for i in range(256):
-        tile[i] += tile[i + 256]
-    for i in range(128):
-        tile[i] += tile[i + 128]
-    for i in range(64):
-        tile[i] += tile[i + 64]
+    for half in (512, 256, 128, 64):
+        for i in range(half):
+            tile[i] += tile[i + half]
 
 
 @part_of_kernels
 def fold_products(tile: Floats) -> None:
     """Fold a tile like ``fold_sums``, but multiply 1 plus each number."""
-    for i in range(512):
-        tile[i] = (1.0 + tile[i]) * (1.0 + tile[i + 512])
-    for i in range(256):
-        tile[i] *= tile[i + 256]
-    for i in range(128):
-        tile[i] *= tile[i + 128]
-    for i in range(64):
-        tile[i] *= tile[i + 64]
+    for i in range(ROWS_PER_TILE):
+        tile[i] += 1.0
+    for half in (512, 256, 128, 64):
+        for i in range(half):
+            tile[i] *= tile[i + half]
 
 
 @part_of_kernels

@@ -165,17 +165,38 @@ def _fit_to_some(
         some = some[:, rest] if cuts_of else some
         chosen_weights = None if weights is None else weights[chosen]
         cuts_of_some = _cut_block(some, max_bins, chosen_weights, None, levels[rest])
-        for k, j in enumerate(rest):
-            cuts_of[j] = cuts_of_some[k]
-            column = some[:, k]  # its first rows mostly suffice to see that it has many values
-            if cuts_of_some[k][0].size < max_bins and all(
-                distinct_values(part, None)[0].size <= max_bins
-                for part in (column[: 16 * max_bins], column)
-            ):
-                all_values = table.column(j)
-                cuts_of[j] = _cut(all_values, max_bins, weights, None, int(levels[j]))
+        cuts_of |= zip(rest, cuts_of_some, strict=True)
+        few = {rest[k] for k in _columns_of_few_values(some, max_bins)}
+        del some
+
+        def task(first: int, last: int) -> None:
+            for start in range(first, last, COLUMNS_PER_COPY):
+                stop = min(last, start + COLUMNS_PER_COPY)
+                wanted = few.intersection(range(start, stop))
+                columns = _columns(table.block(start, stop)) if wanted else ()
+                for j in wanted:
+                    cuts_of[j] = _cut(columns[j - start], max_bins, weights, None, int(levels[j]))
+
+        each_columns(task, table.n_columns, table.n_rows)
     cuts, middle = zip(*(cuts_of[j] for j in range(table.n_columns)), strict=True)
     return Bins(cuts, np.array(middle, dtype=np.int64), levels)
+
+
+def _columns_of_few_values(values: Values, max_bins: int) -> list[int]:
+    """Return the columns with at most ``max_bins`` distinct values."""
+    few: list[int] = []
+
+    def task(first: int, last: int) -> None:
+        for start in range(first, last, COLUMNS_PER_COPY):
+            some = values[:, start : min(last, start + COLUMNS_PER_COPY)]
+            for j, column in enumerate(_columns(some), start=start):
+                # its first rows mostly suffice to see that it has many values
+                parts = column[: 16 * max_bins], column
+                if all(distinct_values(part, None)[0].size <= max_bins for part in parts):
+                    few.append(j)
+
+    each_columns(task, values.shape[1], len(values))
+    return few
 
 
 def _cut_block(

@@ -110,11 +110,17 @@ def sharing(table: Table, bins: Bins) -> list[Defaults]:
     groups: list[Defaults] = []
     taken = np.zeros((len(away), -(-some.size // 64)), dtype=np.uint64)
     sizes = np.zeros(len(away), dtype=np.int64)
+    place_of: dict[int, int] = {}
     for j in sorted(away, key=lambda j: (-distances[j], j)):
-        place = _first_free(taken[: len(groups)], sizes[: len(groups)], away[j], _size(bins, j))
+        # a feature that is rarely away fits everywhere in a sample: it is probably one of the
+        # columns beside it, as in a one-hot encoding, and elsewhere all would be encoded again
+        beside = [place_of[k] for k in (j - 1, j + 1) if k in place_of and distances[j] == 0]
+        place = _first_free(
+            taken[: len(groups)], sizes[: len(groups)], away[j], _size(bins, j), beside
+        )
         if place == len(groups):
             groups.append({})
-        groups[place][j] = defaults[j]
+        groups[place][j], place_of[j] = defaults[j], place
         taken[place] |= away[j]
         sizes[place] += _size(bins, j) - 1
     return [group for group in groups if len(group) > 1]
@@ -128,10 +134,15 @@ def _bits(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
 
 
 def _first_free(
-    taken: NDArray[np.uint64], sizes: NDArray[np.int64], bits: NDArray[np.uint64], size: int
-) -> int:
-    """Return the first group with room for ``size`` codes and none of these bits, or a new one."""
-    roomy = np.flatnonzero(sizes + size <= MAX_CODES_PER_LANE)
+    taken: NDArray[np.uint64], sizes: NDArray[np.int64], bits: NDArray[np.uint64], size: int,
+    beside: list[int],
+) -> int:  # fmt: skip
+    """Return the first group with room for ``size`` codes and none of these bits, or a new one.
+
+    The groups ``beside`` are tried first.
+    """
+    order = np.array([*beside, *range(len(sizes))], dtype=np.int64)
+    roomy = order[sizes[order] + size <= MAX_CODES_PER_LANE]
     for start in range(0, roomy.size, GROUPS_PER_COMPARISON):
         some = roomy[start : start + GROUPS_PER_COMPARISON]
         free = ~(taken[some] & bits).any(axis=1)

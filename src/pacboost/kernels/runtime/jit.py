@@ -83,3 +83,13 @@ def trailing_zeros(typing: Any, bits: types.Type) -> Any:
         return builder.cttz(values[0], context.get_constant(types.boolean, True))
 
     return types.int64(types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def bits_of(typing: Any, number: types.Type) -> Any:
+    """Return the bits of a float as an integer; numba's ``view`` is compiled as a function."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return builder.bitcast(values[0], context.get_value_type(types.int64))
+
+    return types.int64(types.float64), generate

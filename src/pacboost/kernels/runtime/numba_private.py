@@ -10,14 +10,15 @@ bytes, but compiles and runs more slowly.
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import pickle
 import platform
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from types import BuiltinFunctionType, FunctionType
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numba
 import numpy as np
@@ -33,11 +34,12 @@ from numba import types
 from numba.core import cgutils, event
 from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.serialize import dumps
 from numba.core.typed_passes import BaseNativeLowering, NativeLowering
+from numba.core.typing import Context
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
@@ -49,7 +51,7 @@ if TYPE_CHECKING:
     from numba.core.base import BaseContext
     from numba.core.compiler import CompileResult, StateDict
     from numba.core.dispatcher import Dispatcher
-    from numba.core.typing import Context, Signature
+    from numba.core.typing import Signature
 
 NOT_NEEDED = {
     "WithLifting", "InlineClosureLikes", "InlineInlinables", "RewriteDynamicRaises",
@@ -143,12 +145,65 @@ class KernelLowering(BaseNativeLowering):  # type: ignore[misc]
         return bool(super().run_pass(state))
 
 
+class KernelFlags(Flags):  # type: ignore[misc]
+    """Numba's options of a kernel, compared quickly: every operation is looked up by them."""
+
+    defaults: ClassVar = {name: option.default for name, option in Flags.options.items()}
+
+    def values(self) -> dict[str, Any]:
+        """Return all values by their names."""
+        return {**self.defaults, **self._values}
+
+
+class Operator(types.Function):  # type: ignore[misc]
+    """An operator of Python, whose signature for some types is found once in a process.
+
+    Numba looks for it several times at every use.
+    """
+
+    def __init__(self, function: types.Function) -> None:
+        super().__init__(function.templates)
+        self._signatures: dict[Any, Signature] = {}
+
+    def get_call_type(self, context: Context, args: tuple[types.Type, ...], kws: Any) -> Any:
+        """Return the signature for arguments of these types."""
+        if args not in self._signatures:
+            self._signatures[args] = super().get_call_type(context, args, kws)
+        return self._signatures[args]
+
+
+class KernelTyping(Context):  # type: ignore[misc]
+    """What numba knows of types, with operators that remember."""
+
+    def __init__(self, context: Context) -> None:
+        self.__dict__.update(vars(context))
+        self._operators: dict[Any, Operator] = {}
+
+    def resolve_value_type(self, value: object) -> types.Type:
+        """Return the type of a global value."""
+        if type(value) is not BuiltinFunctionType or value.__module__ != "_operator":
+            return super().resolve_value_type(value)
+        if value not in self._operators:
+            self._operators[value] = Operator(super().resolve_value_type(value))
+        return self._operators[value]
+
+
+@functools.cache
+def typing_of_kernels(context: Context) -> KernelTyping:
+    """Return the one for all kernels."""
+    return KernelTyping(context)
+
+
 class KernelCompiler(CompilerBase):  # type: ignore[misc]
     """Numba's compiler without the passes that are not needed."""
 
     def define_pipelines(self) -> list[Any]:
         """Return the passes in their order."""
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        state = self.state
+        # numba has just loaded all registries; after a failed look-up it would load them again
+        state.targetctx.refresh = lambda: None
+        state.typingctx = state.targetctx.typing_context = typing_of_kernels(state.typingctx)
+        passes = DefaultPassBuilder.define_nopython_pipeline(state)
         passes.passes = [
             (KernelLowering if step is NativeLowering else step, why)
             for step, why in passes.passes
@@ -193,6 +248,7 @@ def _dispatcher(function: FunctionType, **options: Any) -> Any:
     options = {"nogil": True, "error_model": "numpy", "pipeline_class": KernelCompiler, **options}
     dispatcher = numba.njit(**options)(function)
     dispatcher.compile = uninterrupted()(dispatcher.compile)
+    dispatcher._compiler._customize_flags = KernelFlags
     return dispatcher
 
 
