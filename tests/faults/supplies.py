@@ -51,7 +51,8 @@ def large_models(random: Random, folder: Path) -> None:
     memory = 0
     try:
         back = pacboost.load(path)
-    except MemoryLimitError:  # says that it is a limit; --memory and memory= raise it
+    except MemoryLimitError:  # of labels: NumPy stores each in the space of the longest
+        assert case == "labels"
         memory = 4 * 10**9
         back = pacboost.load(path, memory=memory)
     if rows is not None:
