@@ -135,11 +135,13 @@ def with_large_numbers(path: Path, kind: str, random: Random) -> bool:
     return True
 
 
-def packed(start: bytes, piece: bytes, end: bytes = b"\n") -> Callable[[Path, Random], object]:
-    """Return what writes a file that repeats a piece up to 300 MB, packed to a thousandth."""
+def packed(
+    start: bytes, piece: bytes, end: bytes = b"\n", sizes: tuple[int, ...] = (10, 100, 300)
+) -> Callable[[Path, Random], object]:
+    """Return what writes a file that repeats a piece for so many MB, packed to a thousandth."""
 
     def write(path: Path, random: Random) -> None:
-        block, count = piece * (10**6 // len(piece)), random.choice((10, 100, 300))
+        block, count = piece * (10**6 // len(piece)), random.choice(sizes)
         with gzip.open(path, "wb", compresslevel=1) as file:
             file.write(start)
             for _ in range(count):
@@ -164,8 +166,8 @@ def far_index(path: Path, random: Random) -> None:
 UNPACKED: dict[str, Callable[[Path, Random], object]] = {
     "cell.csv.gz": packed(b"a,b,y\n1,", b"x"),
     "columns.csv.gz": packed(b"a,y", b",c"),
-    "quote.csv.gz": packed(b'a,b,y\n1,"', b"2,3,4\n"),
-    "blank.csv.gz": packed(b"a,b,y\n1,2,1\n", b"\n"),
+    "quote.csv.gz": packed(b'a,b,y\n1,"', b"2,3,4\n", sizes=(10, 100)),
+    "blank.csv.gz": packed(b"a,b,y\n1,2,1\n", b"\n", sizes=(10,)),
     "line.jsonl.gz": packed(b'{"y":1,"a":"', b"x", b'"}\n'),
     "nested.jsonl.gz": packed(b'{"a":', b"[", b"}\n"),
     "list.jsonl.gz": packed(b"[{}", b",{}", b"]\n"),
