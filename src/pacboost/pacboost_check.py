@@ -235,7 +235,7 @@ OF_ROWS: dict[str, Callable[..., Fraction]] = {
     "deciding.passed_lower":
         lambda k, n, delta, target: target * (upper(n - k, n, delta) <= 1 - target),
     "covering.covered_lower": lambda rank, n, delta: 1 - upper(n - rank, n, delta)}
-def number(own: Part) -> str:
+def number(own: Part, *beside: Part) -> str:
     bound, held = own["bound"], own["bound"] == "holdout.clopper_pearson"
     known(bound in OF_ROWS, f"this checker does not know the bound {bound}")
     inputs = {name: Fraction(v) if isinstance(v, float) else v for name, v in own["inputs"].items()}
@@ -248,7 +248,7 @@ def number(own: Part) -> str:
     need(held or claims == 1 or f"each has delta/{claims}" in own["sample"], "claims differ")
     inputs["delta"] /= claims * (look * (look + 1) or 1)
     rows = inputs.get("n", inputs.get("positives", 0) + inputs.get("negatives", 0))
-    need(own["size"] == rows, f"{own['size']} rows are not those counted")
+    need({own["size"], *(part.get("rows", rows) for part in beside)} == {rows}, "its rows differ")
     details, words = own.get("details", {}), " ".join(own["assumptions"])
     need(not held or details.keys() <= {*SHARES.split()}, "its details are not known")
     fits = (own.get("of_what", "new examples") == "new examples") == held
@@ -325,13 +325,13 @@ def training(content: Part, ledger: Part) -> str:
     need({**fixed, **own} == {**own, **fixed}, "it speaks of other rows, or with another delta")
     return f"{len(ledger['rounds'])} rounds give {own['value']:.6g}"
 def certificate(content: Part) -> str:
-    own, model = content["certificate"], content["model"]
+    own, model, held = content["certificate"], content["model"], content.get("held_out") or {}
     known(own is not None, "the file holds no certificate")
     ledger = ledger_of(model) if "ledger" in model else {}
     made = digest([json.dumps(ledger, sort_keys=True).encode()]) if ledger else rules_digest(model)
     need(own["ledger_digest"] == made, "it was made for another ledger, or for other trees")
     need(own["bound"] not in list(OF_ROWS)[1:], "this bound is of no model")
-    return training(content, ledger) if ledger and "training" in own["bound"] else number(own)
+    return training(content, ledger) if ledger and "training" in own["bound"] else number(own, held)
 def planned(rows: int, claims: int, delta: float, target: float, **_: Any) -> bool:
     least = [math.ceil(math.log(delta / m) / math.log(target)) for m in range(1, 100)]
     begun = (1 + sum(2 * rows >= 3**j * n for j in range(2, 40)) for n in least)
@@ -369,7 +369,7 @@ def answering(content: Part) -> str:
     own, points = {"models": 1, **content["answering"]}, content["answering"]["points"]
     known(own.get("tested") is None, "this checker does not know tests of a target error")
     fits = {(type(c), c >= 0) for point in points for c in point[1:]} == {(int, True)}
-    fits &= all(max(k, few) <= n <= most <= own["rows"] for _, n, k, few, most in points)
+    fits &= all(max(k, a) <= n <= b <= own["rows"] <= n + t * 1e99 for t, n, k, a, b in points)
     fits &= all(a[0] < b[0] and 0 <= a[2] - b[2] <= a[1] - b[1] for a, b in pairwise(points))
     fits &= 0 <= points[0][0] <= points[-1][0] <= 1 and len(points) <= own["thresholds"]
     need(fits and 0 < own["delta"] < 1 <= own["models"], "its counts contradict each other")

@@ -321,7 +321,7 @@ def cluster(random: Random, folder: Path) -> None:
     rows = write_parquet(folder / "rows", *noisy(6000), group=700)
     expected = bytes_of(small(n_estimators=20).fit_source(rows, "y", client=False))
     with nannies(3) as (client, alive, start_again):
-        for _ in range(4):
+        for _ in range(2):
             asleep = random.choice([*process_ids(client).values(), None])
             if asleep is not None:
                 os.kill(asleep, signal.SIGSTOP)

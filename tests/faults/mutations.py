@@ -49,7 +49,7 @@ def mutated(content: dict[str, Any], random: Random) -> dict[str, Any]:
     for _ in range(random.choice((1, 1, 1, 2, 3))):
         entries = list(places(content))
         holder, key = random.choice(entries)
-        _change(holder, key, entries, random)
+        change(holder, key, entries, random)
     for name in container.CLAIMS:
         claim = content.get(name)
         if isinstance(claim, dict) and claim:
@@ -68,7 +68,8 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
             yield from places(value[key])
 
 
-def _change(holder: Any, key: Any, places: list[tuple[Any, Any]], random: Random) -> None:
+def change(holder: Any, key: Any, places: list[tuple[Any, Any]], random: Random) -> None:
+    """Change what a list or dictionary holds at a key."""
     value = holder[key]
     if random.random() < 0.05:
         other, name = random.choice(places)

@@ -23,7 +23,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
 
-from tests.faults import cases
+from tests.faults import cases, doors, supplies
 
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 MINUTES = 18.0
@@ -54,8 +54,15 @@ ATTACKS = {
         Attack(cases.interrupts, 2, seconds=600),
         Attack(cases.threads, 0.5),
         Attack(cases.compiling, 1, max_cases=1, seconds=900),
-        Attack(cases.cluster, 2, max_cases=5, seconds=600),
+        Attack(cases.cluster, 2, max_cases=5, seconds=900),
         Attack(cases.sizes, 2, max_cases=8, seconds=600),
+        Attack(doors.hostile_folders, 1, max_cases=2000, seconds=600),
+        Attack(doors.forged_claims, 1),
+        Attack(doors.lab_tokens, 0.5),
+        Attack(doors.cache_owners, 0.5),
+        Attack(supplies.large_models, 1, seconds=300),
+        Attack(supplies.bombs, 1, seconds=300),
+        Attack(supplies.other_libraries, 1, seconds=600),
     )
 }
 

@@ -4,7 +4,9 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -56,6 +58,37 @@ PROCESSES = {
 }
 
 
+COMMAND = """
+import sys
+from pacboost.cli.main import main
+if __name__ == "__main__":
+    main(sys.argv[1:])
+"""
+ON_A_CLUSTER = "fit data.csv --target y --rounds 2 --cluster local:2 --output k.pacb"
+
+
+def console_script(folder: Path) -> list[str]:
+    """Write the command as pip does: Python puts its folder into the path, not the current one."""
+    script = folder / "bin" / "pacboost"
+    script.parent.mkdir()
+    script.write_text(COMMAND, encoding="utf-8")
+    return [sys.executable, "-W", "ignore", str(script)]
+
+
+def hostile_folder(folder: Path, modules: Iterable[str], random: Random | None = None) -> None:
+    """Write rows beside modules that leave a mark; ``random`` makes packages of some of them."""
+    folder.mkdir(exist_ok=True)
+    for name in modules:
+        module = folder / f"{name}.py"
+        if random is not None and random.random() < 0.3:
+            module = folder / name / "__init__.py"
+            module.parent.mkdir()
+        module.write_text(HOSTILE, encoding="utf-8")
+    for file, first in (("data", 0), ("new", 1000)):
+        rows = "".join(f"{k},{k % 3 + k / 1e4},{k % 2}\n" for k in range(first, first + 120))
+        (folder / f"{file}.csv").write_text(f"a,b,y\n{rows}", encoding="utf-8")
+
+
 def test_every_command_is_called() -> None:
     assert {line.split()[0] for lines in CALLS.values() for line in lines} == {*COMMANDS}
 
@@ -66,11 +99,8 @@ def test_every_command_is_called() -> None:
 )
 def test_nothing_of_the_working_directory_is_run(tmp_path: Path, name: str) -> None:
     """``-P`` keeps the folder out of the path of this process, as a console script does."""
-    for module in ("numba", "numpy", "pacboost", "sitecustomize", "pyarrow", "sklearn", "rich"):
-        (tmp_path / f"{module}.py").write_text(HOSTILE, encoding="utf-8")
-    for file, first in (("data", 0), ("new", 1000)):
-        rows = "".join(f"{k},{k % 3 + k / 1e4},{k % 2}\n" for k in range(first, first + 120))
-        (tmp_path / f"{file}.csv").write_text(f"a,b,y\n{rows}", encoding="utf-8")
+    modules = ("numba", "numpy", "pacboost", "sitecustomize", "pyarrow", "sklearn", "rich")
+    hostile_folder(tmp_path, modules)
     # an empty entry of PYTHONPATH would be the working directory
     path = os.pathsep.join(filter(None, [str(SOURCE), os.environ.get("PYTHONPATH", "")]))
     lines = sum(CALLS.values(), ()) if name == "all" else CALLS.get(name, ())
@@ -81,6 +111,17 @@ def test_nothing_of_the_working_directory_is_run(tmp_path: Path, name: str) -> N
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert not list(tmp_path.glob("*.ran"))
+
+
+def test_workers_of_a_cluster_run_nothing_of_the_working_directory(tmp_path: Path) -> None:
+    """They are started by ``python -c``, which looks there first unless it is told not to."""
+    hostile_folder(tmp_path / "work", ("multiprocessing", "numpy", "distributed"))
+    done = subprocess.run(
+        [*console_script(tmp_path), *ON_A_CLUSTER.split()], cwd=tmp_path / "work", check=False,
+        env={**os.environ, "PYTHONPATH": str(SOURCE)}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert "2 workers" in done.stderr  # they read Parquet files only
+    assert not list(tmp_path.rglob("*.ran"))
 
 
 def test_no_process_is_started_with_the_working_directory_in_its_path() -> None:

@@ -196,7 +196,7 @@ def test_a_claim_in_a_file_is_refused(path: Path) -> None:
         verify(path)
 
 
-def _every_measure() -> list[Certificate]:
+def every_measure() -> list[Certificate]:
     labels = np.where(X[:, 0] > 0.4, 1, 0)
     model = answers(labels, scores=np.clip(X[:, 0] / 4 + 0.5, 0, 1), classes=[0, 1])
     names = ["error", "recall", "precision", "f1", "balanced_error", "auc", "brier", "log_loss"]
@@ -215,7 +215,7 @@ def _every_measure() -> list[Certificate]:
 
 
 def test_an_edited_size_of_a_measure_is_found() -> None:
-    made = _every_measure()
+    made = every_measure()
     inputs = {name for own in made for name in own.inputs}
     assert inputs >= {"n", "parts", "positives", "others", "losses", "savings", "bound"}
     for certificate in made:

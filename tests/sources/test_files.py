@@ -401,6 +401,10 @@ def test_half_a_letter_of_utf_16_is_not_text(tmp_path: Path) -> None:
         ('{"a": 1}\n7\n', "line 2: is not a JSON object"),
         ('{"a": [1, 2]}\n', "line 1: 'a' is .1, 2."),
         ('{"a": "\\ud800"}\n', "'a' holds .* not valid Unicode"),
+        ('{"a":' + "[" * 10**6, "line 1: is not a JSON object"),
+        ('[{"a": 1} {"a": 2}]', "line 1: is not a JSON object"),
+        ('[{"a": 1}, {"a": 2}', "line 1: is not a JSON object"),
+        ('[{"a": 1}] {"a": 2}', "line 1: is not a JSON object"),
         ("", "is empty"),
     ],
 )

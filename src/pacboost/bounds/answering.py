@@ -222,7 +222,8 @@ class Answering:
             if point.answered or point.mistakes:
                 counts(point.mistakes, point.answered)
             ordered = 0 <= point.fewest <= point.answered <= point.most <= self.rows
-            if not ordered or not 0 <= point.threshold <= 1:
+            all_answered = point.threshold > 0 or point.answered == self.rows
+            if not ordered or not all_answered or not 0 <= point.threshold <= 1:
                 raise ValueError(f"{point} contradicts itself")
         falls = all(
             a.threshold < b.threshold and 0 <= a.mistakes - b.mistakes <= a.answered - b.answered

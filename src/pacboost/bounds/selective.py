@@ -9,6 +9,7 @@ fixed beforehand (docs/proofs/selective.md).
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -150,8 +151,14 @@ def passed(
 
 def _first_rank(rows: int, thresholds: int, delta: float, target: float) -> int | None:
     """Return the first rank to test; it does not depend on the rows."""
-    for number in range(1, thresholds + 1):
+
+    def allows(number: int) -> bool:
         rank = math.ceil(rows * number / thresholds)
-        if allowed_mistakes(rank, target, delta) >= MISTAKES_AT_FIRST_RANK:
-            return rank
+        mistakes = MISTAKES_AT_FIRST_RANK
+        return rank > mistakes and clopper_pearson(mistakes, rank, delta) <= target
+
+    # more rows allow more mistakes; a file may name 2**62 thresholds
+    number = bisect_left(range(1, thresholds + 1), True, key=allows) + 1
+    if number <= thresholds:
+        return math.ceil(rows * number / thresholds)
     return rows if allowed_mistakes(rows, target, delta) >= 0 else None

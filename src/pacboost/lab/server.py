@@ -80,6 +80,7 @@ def listening(port: int | None) -> Iterator[socket.socket]:
                     "omit it"
                 ) from problem
             listener.bind(("127.0.0.1", 0))
+        listener.listen()  # the browser may ask before the server has started
         yield listener
     finally:
         listener.close()

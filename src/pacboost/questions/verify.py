@@ -21,6 +21,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.coverage import coverage_words
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
+from pacboost.bounds.held_out import HeldOut
 from pacboost.bounds.holdout import read_shares
 from pacboost.bounds.measures import read_parts
 from pacboost.bounds.registry import bound_of, makers
@@ -110,7 +111,21 @@ def _certified(model: Model, document: Mapping[str, Any], rounds: list[Check]) -
     if model.forest and certificate.details.get("members", count) != count:
         whose = Check(what, False, f"there are {count} trees, not as many as the claim says")
     number = _tried("bound", lambda: _number(certificate, model.ledger, kind))
+    if number.holds and (difference := _miscounted(certificate, model.held_out)):
+        number = Check("bound", False, difference)
     return [_bound(document, "certificate", kind), whose, *rounds, number]
+
+
+def _miscounted(certificate: Certificate, held_out: HeldOut | None) -> str:
+    """Return how a certificate differs from the predictions that were counted; "" if not."""
+    if held_out is None or certificate.bound != "holdout.clopper_pearson":
+        return ""
+    n, k = certificate.inputs["n"], certificate.inputs["k"]
+    if n != held_out.rows:
+        return f"the certificate counts {n:,} rows, but predictions of {held_out.rows:,} were kept"
+    wrong = int(held_out.count[held_out.own != held_out.said].sum())
+    few = k < wrong  # ties count as mistakes, so there may be more
+    return f"the certificate counts {k:,} mistakes, the predictions {wrong:,}" if few else ""
 
 
 def _answers(answering: Answering | None, document: Mapping[str, Any]) -> list[Check]:

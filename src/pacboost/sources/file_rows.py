@@ -36,6 +36,7 @@ DECIMAL = re.compile(r"[+-]?\d+[.,]\d+")
 """A number with decimals. Whole numbers, such as years, may be column names."""
 FALLBACK_ENCODING = "cp1252"
 """Windows-1252, the usual encoding of text files that are not UTF-8."""
+SPACES: Any = re.compile(r"\s*")
 MAX_CELL_CHARACTERS, MAX_LINE_CHARACTERS = 2**27, 2**28
 """Longest cell and line of a text file; Python's default limit of cells is 2^17."""
 
@@ -263,17 +264,32 @@ def _objects(file: DataFile, text: IO[str]) -> Iterator[tuple[int, dict[str, Any
     try:
         for number, line in enumerate(_lines(text), start=1):
             if number == 1 and line.lstrip().startswith("["):
-                yield from enumerate(map(_object, json.loads(line + text.read())), start=1)
+                yield from enumerate(map(_object, _entries(line, text)), start=1)
                 return
             if line.strip():
                 yield number, _object(json.loads(line))
     except UnicodeDecodeError as problem:
         raise FileError(f"{file}: is not UTF-8 text; name its encoding by --encoding") from problem
-    except (ValueError, TypeError) as problem:
+    except (ValueError, TypeError, RecursionError) as problem:
         raise FileError(
             f"{file}, line {number}: is not a JSON object ({problem}). Write one object per "
             'line, such as {"age": 37, "city": "Rome"}.'
         ) from problem
+
+
+def _entries(line: str, text: IO[str]) -> Iterator[object]:
+    """Yield the entries of a JSON list one by one: together they may take 50 times its memory."""
+    whole = line + text.read()
+    decoder, place = json.JSONDecoder(), SPACES.match(whole, whole.index("[") + 1).end()
+    while whole[place : place + 1] != "]":
+        entry, place = decoder.raw_decode(whole, place)
+        yield entry
+        mark = SPACES.match(whole, place).end()
+        if whole[mark : mark + 1] not in (",", "]"):
+            raise ValueError(f"the list ends at character {mark:,} without a ]")
+        place = SPACES.match(whole, mark + 1).end() if whole[mark] == "," else mark
+    if whole[place + 1 :].strip():
+        raise ValueError(f"more follows after its end, at character {place:,}")
 
 
 def _object(row: object) -> dict[str, Any]:

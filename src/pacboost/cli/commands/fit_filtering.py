@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -60,6 +61,11 @@ def cluster_client(name: str | None) -> Iterator[Any]:
     distributed = need("distributed")
     logging.getLogger("distributed").setLevel(logging.ERROR)  # our errors say what went wrong
     with ExitStack() as stack:
+        # workers are started by "python -c", which would import from the working directory
+        unsafe = "PYTHONSAFEPATH" not in os.environ
+        if unsafe:
+            os.environ["PYTHONSAFEPATH"] = "1"
+            stack.callback(os.environ.pop, "PYTHONSAFEPATH")
         try:
             if local is not None:
                 workers = None if local[1] is None else int(local[1])
