@@ -154,9 +154,9 @@ class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[mis
     >>> model.predict(["Help, they took my card", "top up please"]).tolist()
     ['lost card', 'top-up']
     >>> print(model.explain("hello", for_class="top-up"))
-    predicted: lost card (probability of top-up: 0.5)
-       +0.0000  no known word, so only the constant counts
-       +0.0000  score of top-up
+    predicted: top-up (probability of top-up: 0.5082)
+       +0.0164  no known word, so only the constant counts
+       +0.0164  score of top-up
     """
 
     ngrams: tuple[int, int] | None = (1, 2)
