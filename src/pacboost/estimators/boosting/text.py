@@ -119,7 +119,7 @@ class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[mis
         of numbers are asked whether they are above some thresholds, all others which category they
         hold, and either if they are missing; a missing text is an empty one.
     n_estimators : int or None, default=None
-        The maximum number of rounds. The first is linear, and each other one adds a list. None: 20,
+        The maximum number of rounds. The first is linear, and each other one adds a list. None: 8,
         or 1000 without a linear round. Fewer are faster.
     learning_rate : float, default=0.1
         Scales what every round adds, above 0 and at most 1. Smaller values need more rounds and are
@@ -154,9 +154,9 @@ class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[mis
     >>> model.predict(["Help, they took my card", "top up please"]).tolist()
     ['lost card', 'top-up']
     >>> print(model.explain("hello", for_class="top-up"))
-    predicted: lost card (probability of top-up: 0.5)
-       +0.0000  no known word, so only the prior counts
-       +0.0000  score of top-up
+    predicted: top-up (probability of top-up: 0.5082)
+       +0.0164  no known word, so only the constant counts
+       +0.0164  score of top-up
     """
 
     ngrams: tuple[int, int] | None = (1, 2)

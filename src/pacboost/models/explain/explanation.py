@@ -219,7 +219,7 @@ def _grounds(model: Model, table: Table) -> list[Ground]:
 Wholes = NDArray[np.int32]
 
 PRIOR = "whatever the text"
-NO_KNOWN_WORD = "no known word, so only the prior counts"
+NO_KNOWN_WORD = "no known word, so only the constant counts"
 
 
 def totals(vote: Vote) -> tuple[Wholes, Doubles]:

@@ -25,6 +25,8 @@ COST, PASSES = 2.0, 20
 """The cost C of a row inside the margin, and the number of passes over all rows."""
 HEIGHTS = 4.0, 6.0
 """The score at the margin of a text of median length, for two classes and for more."""
+INTERCEPT_SHARE = 1 / 3
+"""The share of the intercept that every text has; its words have the same share together."""
 MAX_VALUES = 9_000_000
 """Maximum number of values; beyond it, the words of the fewest rows have none."""
 
@@ -35,16 +37,18 @@ class LinearWords(Opening):
 
     def rules(self, sample: Sample, start: Floats, unit: float) -> Sequence[WordList]:
         rule = all_words(sample, start)
-        return [rule] if rule.values.any() else []
+        return [rule] if rule.asked.size else []
 
 
 def all_words(sample: Sample, prior: Floats) -> WordList:
     """Return the linear function of words of a support vector machine for each output.
 
     Words are weighted by their inverse document frequency, and rows are normalised, so that texts
-    of any length count alike. The intercept replaces the ``prior`` scores: the words of a text
-    share it by their squares, and a text of median length has it once. Words of a single row are
-    one column of the optimisation: their slopes follow from the dual variable of that row.
+    of any length count alike. Part of the intercept replaces the ``prior`` scores of every text,
+    and the words of a text share an equal part by their squares: together they are two thirds of
+    it in a text of median length, since slopes are smaller on new rows than on training rows, and
+    classes of few rows would never win. Words of a single row are one column of the optimisation:
+    their slopes follow from the dual variable of that row.
     """
     table, outputs = words_of(sample.table), sample.signs.shape[1]
     rows = np.repeat(np.arange(table.n_rows, dtype=np.int32), np.diff(table.starts))
@@ -79,7 +83,9 @@ def all_words(sample: Sample, prior: Floats) -> WordList:
     pushed *= values[alone][:, None]
     heights[table.words[alone]] = pushed
     typical = rarities / max(1.0, float(np.median(lengths)))
-    for output, intercept in enumerate(height * slopes[-1] - prior):
+    heights[-1] = intercepts = INTERCEPT_SHARE * height * slopes[-1]
+    heights[-1] -= prior
+    for output, intercept in enumerate(intercepts):
         heights[:-1, output] *= height * typical
         heights[:-1, output] += intercept * (typical * typical)
     if outputs > 1:
@@ -93,4 +99,4 @@ def all_words(sample: Sample, prior: Floats) -> WordList:
     words = words[(sizes[words] > 0) & (counts[words] > 0)]
     asked = words[np.argsort(-sizes[words], kind="stable")]
     chosen = np.append(asked, table.n_columns)
-    return WordList(asked.astype(np.int32), heights[chosen], every=True)
+    return WordList(asked.astype(np.int32), heights[chosen], abstains=False, every=True)
