@@ -184,7 +184,7 @@ def finish(
 ) -> Fitted:
     """Turn the rounds of a run into a model, and certify it."""
     ask, rows = trial.ask, trial.rows
-    curve, error = calibrated(rows, run, ask)
+    curve, error = calibrated(rows, recipe, run, ask)
     model = replace(model_of(rows, recipe, run), calibration=curve or slope)
     if not ask.predicts_numbers:  # a number is never simply right or wrong
         model = certified(model, rows.certify, ask.certifying)
@@ -207,7 +207,7 @@ def model_of(rows: FitRows, recipe: Recipe, run: Run) -> Model:
         counts = Counts.of(sample, sorted({j for pair in pairs for j in pair}))
     return Model(
         classes=rows.classes,
-        schema=rows.schema,
+        schema=replace(rows.schema, derived=recipe.derived),
         vote=vote,
         ledger=replace(run.ledger(), vote_digest=vote_digest(vote)),
         bins=sample.bins,
@@ -216,7 +216,9 @@ def model_of(rows: FitRows, recipe: Recipe, run: Run) -> Model:
     )
 
 
-def calibrated(rows: FitRows, run: Run, ask: Ask) -> tuple[Calibration | None, float | None]:
+def calibrated(
+    rows: FitRows, recipe: Recipe, run: Run, ask: Ask
+) -> tuple[Calibration | None, float | None]:
     """Fit the calibration on rows held back for it, and measure its calibration error.
 
     The error is measured on halves of those rows that did not take part in the fit.
@@ -224,7 +226,7 @@ def calibrated(rows: FitRows, run: Run, ask: Ask) -> tuple[Calibration | None, f
     apart = rows.calibrate
     if apart is None or rows.classes.size == 1 or ask.calibrate is None:
         return None, None
-    scores, labels = run.vote().scores(apart.table), apart.classes()
+    scores, labels = run.vote().scores(recipe.widened(apart).table), apart.classes()
     method = curve_for(ask.calibrate, labels.size)
     error = calibration.crossed_error(method, scores, labels, apart.weights)
     return calibration.fit(method, scores, labels, apart.weights), error

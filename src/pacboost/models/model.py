@@ -87,12 +87,12 @@ class Model:
 
     @property
     def n_features(self) -> int:
-        """The number of columns."""
-        return self.schema.n_columns
+        """The number of columns that rules may ask about, derived ones included."""
+        return self.schema.n_columns + len(self.schema.derived)
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """The names of the columns, if they have names."""
+        """The names of the columns that rows have, if they have names."""
         return self.schema.names
 
     @property
@@ -116,8 +116,9 @@ class Model:
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """The names of all columns."""
-        return self.names or tuple(f"x{j}" for j in range(self.n_features))
+        """The names of all columns, derived ones included."""
+        given = self.names or tuple(f"x{j}" for j in range(self.schema.n_columns))
+        return (*given, *(column.name(given) for column in self.schema.derived))
 
     @property
     def label_names(self) -> list[str]:
