@@ -84,6 +84,8 @@ def prepare(X: Any, y: Any, sample_weight: Any, ask: Ask) -> tuple[Trial, RowMem
         schema, table = Schema.learn(division.X, ask.columns)
     rows = read(division, schema, table, sample_weight, ask)
     recipe = ask.chooser.recipe(rows, ask)  # what the user set, else the table of settings
+    if ask.earlier is not None:  # the rules of the earlier fit ask about its columns
+        recipe = replace(recipe, derived=ask.earlier.model.schema.derived)
     refuse(recipe.booster, rows)
     if table.entries is not None and not recipe.learner.sparse:
         warn_of_dense(table)
@@ -190,7 +192,7 @@ def finish(
         model = certified(model, rows.certify, ask.certifying)
     return Fitted(
         model,
-        recipe.settings(),
+        recipe.settings() | ({"derive": list(model.derived_names)} if recipe.derived else {}),
         memory,
         rows_digest(run, rows, looks=ask.warm_start),
         error,

@@ -232,7 +232,7 @@ def race(trial: Trial, watcher: Watcher) -> Outcome:
     last = not trial.refits
     recipe, best = trial.recipe, start(trial, trial.recipe)
     _lead(trial, recipe, best, watcher, last=last)
-    if trial.refits and derive.is_possible(recipe, best):
+    if trial.ask.derives and trial.refits and derive.is_possible(recipe, best):
         recipe, best = _race_of_columns(trial, recipe, best, watcher)
     watcher.complete(best, recipe.rounds, last=last)
     for stage in trial.stages():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -153,15 +153,17 @@ class Schema:
         levels = all_levels(self.levels, self.feature_names, X, other)
         return replace(self, levels=levels).read_given(X)
 
-    def remembered(self, X: Any, table: Table | None = None) -> Table:
+    def remembered(self, X: Any) -> Table:
         """Return what a sketch stores of rows: their table, or hashes of texts."""
         if self.text is not None:
             return self.comparable(self.text.read(X))
-        return self.read_given(X) if table is None else table
+        return self.read_given(X)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the values that model files hold under "model"; column names are apart."""
         stored: dict[str, Any] = {"features": self.n_columns, "levels": self.levels.to_dict()}
+        if self.derived:
+            stored["derived"] = [list(astuple(column)) for column in self.derived]
         return stored if self.text is None else stored | {"text": self.text.to_dict()}
 
     @property

@@ -110,7 +110,7 @@ def _sizes(program: Program, code: str) -> list[str]:
         "COUNT": answer.count, "STEEPNESS": answer.steepness, "MIDDLE": f"({answer.middle!r})",
         "SCALE": f"({answer.scale!r})", "CUT": f"({answer.cut.at!r})" if answer.cut else 0,
         "PLACE": answer.cut.place if answer.cut else 0,
-        "LEVELS": sum(map(len, program.levels.columns.values())),
+        "LEVELS": sum(map(len, program.levels.columns.values())), "DERIVED": len(program.derived),
     }  # fmt: skip
     asked = {name: size for name, size in sizes.items() if f"MODEL_{name}" in code}
     useful = {"COLUMNS": len(program.names)}
@@ -126,6 +126,11 @@ def _numbers(program: Program, needed: list[str]) -> list[str]:
     if answer.kind != "number":
         lines += [_strings("model_classes", map(str, answer.classes.tolist()), static=False)]
     if "sums" in needed:
+        lines += [
+            _array("char", "model_operators", [f"'{made.operator}'" for made in program.derived]),
+            _array("int", "model_first", [made.first for made in program.derived]),
+            _array("int", "model_second", [made.second for made in program.derived]),
+        ]
         lines += _trees(trees)
     if levels:
         lines += [
