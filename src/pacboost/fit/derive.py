@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from pacboost.fit.recipe import Recipe
-from pacboost.fit.settings import COLUMNS_TO_DERIVE_FROM, MAX_DERIVED, MIN_ROWS_TO_DERIVE
+from pacboost.fit.settings import (
+    COLUMNS_TO_DERIVE_FROM,
+    MAX_DERIVED,
+    MIN_ROWS_TO_DERIVE,
+    ROUNDS_OF_A_HEAT,
+)
 from pacboost.learners.tree import Tree
 from pacboost.sources.derived import DerivedColumn, derivable
 from pacboost.training.run.loop import Run
@@ -17,8 +22,9 @@ def is_possible(recipe: Recipe, run: Run) -> bool:
     # a derived column is no single one, and need not rise where its columns do
     free = isinstance(learner, Tree) and not learner.monotone and learner.interactions is None
     plain = table.entries is None and not recipe.openings and recipe.pairs is None
-    enough = table.n_rows >= MIN_ROWS_TO_DERIVE and run.watch is not None
-    return free and plain and enough and run.sample.bins is not None and not recipe.derived
+    enough = table.n_rows >= MIN_ROWS_TO_DERIVE and recipe.rounds >= ROUNDS_OF_A_HEAT
+    is_measured = run.watch is not None and run.sample.bins is not None
+    return free and plain and enough and is_measured and not recipe.derived
 
 
 def candidates(run: Run) -> tuple[DerivedColumn, ...]:
@@ -28,7 +34,7 @@ def candidates(run: Run) -> tuple[DerivedColumn, ...]:
     gains = run.vote().gains(run.sample.table.n_columns)
     gains[(bins.levels > 0) | (bins.sizes < 2)] = 0
     order = np.argsort(-gains, kind="stable")[:COLUMNS_TO_DERIVE_FROM]
-    return derivable(j for j in order.tolist() if gains[j] > 0)
+    return derivable(sorted(j for j in order.tolist() if gains[j] > 0))
 
 
 def most_used(run: Run, derived: tuple[DerivedColumn, ...]) -> tuple[DerivedColumn, ...]:

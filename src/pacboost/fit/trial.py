@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.errors import DataError
-from pacboost.fit.ask import AUTO, REFIT, Ask, FitRows, spared_share
 from pacboost.fit import derive
+from pacboost.fit.ask import AUTO, REFIT, Ask, FitRows, spared_share
 from pacboost.fit.continuing import go_on
 from pacboost.fit.recipe import Recipe
 from pacboost.fit.roles import split_by_class
@@ -297,7 +297,7 @@ def _race_of_columns(
         return recipe, run
     search = replace(recipe, derived=every)
     wide = start(trial, search)
-    watcher.advance(wide, ROUNDS_OF_A_SEARCH, last=False)
+    watcher.advance(wide, min(ROUNDS_OF_A_SEARCH, recipe.rounds), last=False)
     candidate = replace(recipe, derived=derive.most_used(wide, every))
     other = start(trial, candidate)
     watcher.advance(other, ROUNDS_OF_A_HEAT, last=False)
@@ -407,9 +407,7 @@ def can_measure(held: LabelledRows, examples: LabelledRows) -> bool:
     return classes[0] == classes[1] and held.n_rows >= calibration.MIN_ROWS
 
 
-def _slope(
-    trial: Trial, validation: LabelledRows | None, recipe: Recipe, run: Run
-) -> float | None:
+def _slope(trial: Trial, validation: LabelledRows | None, recipe: Recipe, run: Run) -> float | None:
     """Return how steep probabilities should be by the rows held back; None if they are too few."""
     if not trial.trusted or validation is None:
         return None

@@ -55,7 +55,9 @@ class DerivedColumn:
 def derivable(columns: Iterable[int]) -> tuple[DerivedColumn, ...]:
     """Return all columns that can be derived from pairs of these."""
     return tuple(
-        DerivedColumn(operator, *pair) for pair in combinations(columns, 2) for operator in OPERATORS
+        DerivedColumn(operator, *pair)
+        for pair in combinations(columns, 2)
+        for operator in OPERATORS
     )
 
 
@@ -81,11 +83,12 @@ class DerivedTable(Table):
         own = table.n_columns
         if last <= own:
             return table.block(first, last)
-        parts = [table.block(first, own)] if first < own else []
+        parts: list[Values] = [table.block(first, own)] if first < own else []
         for column in self.derived[max(first - own, 0) : last - own]:
             values = column.values(table.column(column.first), table.column(column.second))
             parts.append(values[:, None])
-        return np.concatenate(parts, axis=1)
+        joined: Values = np.concatenate(parts, axis=1)
+        return joined
 
     def take(self, rows: NDArray[np.intp]) -> Table:
         """Return some of the rows."""

@@ -51,7 +51,7 @@ def _needed_sections(program: Program) -> list[str]:
     """Return the names of the sections of model.c that a model needs, in their order."""
     answer = program.answer
     kind, curves = answer.kind, answer.curves
-    needed = set() if kind == "one" else {"sums"}
+    needed = set() if kind == "one" else {"derived value" if program.derived else "value", "sums"}
     if kind in ("two", "many"):
         needed.add(f"{kind} {'curves' if curves else 'plain'}")
     if curves:
@@ -110,7 +110,7 @@ def _sizes(program: Program, code: str) -> list[str]:
         "COUNT": answer.count, "STEEPNESS": answer.steepness, "MIDDLE": f"({answer.middle!r})",
         "SCALE": f"({answer.scale!r})", "CUT": f"({answer.cut.at!r})" if answer.cut else 0,
         "PLACE": answer.cut.place if answer.cut else 0,
-        "LEVELS": sum(map(len, program.levels.columns.values())), "DERIVED": len(program.derived),
+        "LEVELS": sum(map(len, program.levels.columns.values())),
     }  # fmt: skip
     asked = {name: size for name, size in sizes.items() if f"MODEL_{name}" in code}
     useful = {"COLUMNS": len(program.names)}
@@ -125,12 +125,13 @@ def _numbers(program: Program, needed: list[str]) -> list[str]:
     lines = [_strings("model_columns", program.names, static=False)]
     if answer.kind != "number":
         lines += [_strings("model_classes", map(str, answer.classes.tolist()), static=False)]
-    if "sums" in needed:
+    if program.derived:
         lines += [
             _array("char", "model_operators", [f"'{made.operator}'" for made in program.derived]),
             _array("int", "model_first", [made.first for made in program.derived]),
             _array("int", "model_second", [made.second for made in program.derived]),
         ]
+    if "sums" in needed:
         lines += _trees(trees)
     if levels:
         lines += [

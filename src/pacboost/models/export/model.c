@@ -1,6 +1,13 @@
-/* == sums == */
+/* == value == */
 
-/* The value of a column, as a 32-bit float; the last ones are made of two others. */
+static float model_value(const double *row, int column)
+{
+    return (float)row[column];
+}
+
+/* == derived value == */
+
+/* The value of a column; the last columns are made of two others, or missing if not finite. */
 static float model_value(const double *row, int column)
 {
     const int made = column - MODEL_COLUMNS;
@@ -10,7 +17,7 @@ static float model_value(const double *row, int column)
         return (float)row[column];
     a = (float)row[model_first[made]];
     b = (float)row[model_second[made]];
-    switch (MODEL_DERIVED ? model_operators[made] : 0) {
+    switch (model_operators[made]) {
     case '+': value = (float)(a + b); break;
     case '-': value = (float)(a - b); break;
     case '*': value = (float)(a * b); break;
@@ -18,6 +25,8 @@ static float model_value(const double *row, int column)
     }
     return isfinite(value) ? value : NAN;
 }
+
+/* == sums == */
 
 /* Add up what every tree says of a row; values are compared as 32-bit floats. */
 static void model_sums(const double *row, double *sums)
