@@ -31,6 +31,8 @@ from pacboost.fit.settings import (
     MORE_ROUNDS,
     ROUNDS_OF_A_HEAT,
     ROUNDS_OF_A_SEARCH,
+    ROUNDS_OF_THE_FIRST_HEAT,
+    ROWS_OF_A_SEARCH,
     TRIAL_SHARE,
     TRIALS_OF_BEST,
     Settings,
@@ -295,19 +297,25 @@ def _race_of_columns(
     watcher.advance(run, ROUNDS_OF_A_HEAT, last=False)
     if not (every := derive.candidates(run)):
         return recipe, run
-    search = replace(recipe, derived=every)
-    wide = start(trial, search)
+    some = replace(trial, learn=trial.learn.take(evenly(trial.learn.n_rows)), validation=None)
+    wide = start(some, replace(recipe, derived=every))
     watcher.advance(wide, min(ROUNDS_OF_A_SEARCH, recipe.rounds), last=False)
     candidate = replace(recipe, derived=derive.most_used(wide, every))
     other = start(trial, candidate)
-    watcher.advance(other, ROUNDS_OF_A_HEAT, last=False)
     assert run.watch is not None
     assert other.watch is not None
+    other.watch.race_with(run.watch, ROUNDS_OF_THE_FIRST_HEAT)
+    watcher.advance(other, ROUNDS_OF_A_HEAT, last=False)
     loss = run.watch.best_after(ROUNDS_OF_A_HEAT)
     if other.watch.best_after(ROUNDS_OF_A_HEAT) >= loss - DERIVED_MARGIN * abs(loss):
         return recipe, run
     _lead(trial, candidate, other, watcher, last=False)
     return candidate, other
+
+
+def evenly(rows: int) -> NDArray[np.intp]:
+    """Return row numbers for a search, evenly spread over the rows."""
+    return np.linspace(0, rows - 1, min(rows, ROWS_OF_A_SEARCH)).astype(np.intp)
 
 
 def _lead(trial: Trial, recipe: Recipe, run: Run, watcher: Watcher, *, last: bool) -> None:
