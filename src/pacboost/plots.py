@@ -152,7 +152,7 @@ def importances(
         The maximum number of features.
     """
     check_is_fitted(model)
-    names, heights, spread = model.model_.column_names, model.feature_importances_, None
+    names, heights, spread = model.model_.column_names, model.model_.importances(), None
     label = "share of the importance"
     if importances is not None:
         names, heights, spread = importances.names, importances.mean, importances.std

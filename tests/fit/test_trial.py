@@ -1,6 +1,6 @@
 """The trial: its rows, which candidates race, which one wins, and what is repeated on all rows."""
 
-from dataclasses import fields, replace
+from dataclasses import astuple, fields, replace
 from typing import Any
 
 import numpy as np
@@ -8,13 +8,14 @@ import pytest
 
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.regression import Square
+from pacboost.fit import derive
 from pacboost.fit import trial as trial_module
 from pacboost.fit.ask import AUTO, REFIT, Ask, Chooser, FitRows, Stopping
 from pacboost.fit.recipe import Recipe
 from pacboost.fit.roles import split_by_class
 from pacboost.fit.rows import LabelledRows
-from pacboost.fit.settings import Settings
-from pacboost.fit.trial import Outcome, Trial, Watcher, hold_back, plan, race, refit
+from pacboost.fit.settings import COLUMNS_TO_DERIVE_FROM, MAX_DERIVED, Settings
+from pacboost.fit.trial import Outcome, Trial, Watcher, hold_back, plan, race, refit, start
 from pacboost.learners.tree import Tree
 from pacboost.models.schema import ColumnOptions, Schema
 from pacboost.samples.sample import signs_of
@@ -30,6 +31,7 @@ class Noted(Watcher):
     def __init__(self) -> None:
         self.leading: list[tuple[Recipe, bool]] = []
         self.runs: list[tuple[Run, bool]] = []
+        self.advanced: list[Run] = []
 
     def begins(self, rows: FitRows) -> None:
         raise AssertionError("a race has its rows")
@@ -39,6 +41,10 @@ class Noted(Watcher):
 
     def advance(self, run: Run, rounds: int, *, last: bool) -> None:
         list(run.up_to(rounds))
+        self.advanced.append(run)
+
+    def complete(self, run: Run, rounds: int, *, last: bool) -> None:
+        self.advance(run, rounds, last=last)
         run.keep_best()
         self.runs.append((run, last))
 
@@ -170,6 +176,67 @@ def test_a_candidate_that_is_behind_after_a_heat_is_given_up(
             assert run.stopped is not None
             assert (run.stopped.kind is Stop.BEHIND) == is_behind
             assert len(run.watch.curve) == (heat if is_behind else 40)
+
+
+def of_columns(rows: int, *, product: bool) -> LabelledRows:
+    generator = np.random.default_rng(3)
+    X = generator.normal(size=(rows, 3))
+    score = X[:, 1] * X[:, 2] if product else np.sign(np.abs(X[:, 0]) - 0.7)
+    y = score + 0.1 * generator.normal(size=rows)
+    return LabelledRows(ArrayTable(X), np.ones((rows, 1), dtype=np.int8), targets=y)
+
+
+@pytest.mark.parametrize("product", [False, True])
+def test_derived_columns_race_against_none(product: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run is paused after a heat; the winner goes on as if nothing had happened."""
+    monkeypatch.setattr(trial_module, "ROUNDS_OF_A_HEAT", 30)
+    monkeypatch.setattr(derive, "ROUNDS_OF_A_HEAT", 30)
+    recipe = Recipe(Tree(max_leaves=8), Square(0.1), 45)
+    trial, watcher = trial_of(of_columns(600, product=product), recipe), Noted()
+    trial = replace(trial, ask=replace(trial.ask, derives=True))
+    outcome = race(trial, watcher)
+    plain, search, raced, *_ = watcher.advanced
+    assert [run.sample.table.n_columns - 3 for run in (plain, search)] == [0, 12]
+    assert len(search.done) == 20
+    assert 0 < raced.sample.table.n_columns - 3 <= MAX_DERIVED
+    winner = watcher.runs[0][0]
+    assert winner is (raced if product else plain)
+    assert len((plain if product else raced).done) == 30
+    assert bool(outcome.recipe.derived) == product
+    if product:
+        assert ("*", 1, 2) in {astuple(column) for column in outcome.recipe.derived}
+        assert watcher.leading[1][0].derived == outcome.recipe.derived
+    alone = start(trial, replace(outcome.recipe, openings=()))
+    list(alone.up_to(45))
+    assert alone.watch is not None
+    assert winner.watch is not None
+    assert winner.watch.curve == alone.watch.curve
+    whole = refit(trial, outcome, watcher)
+    assert whole.sample.table.n_columns == 3 + len(outcome.recipe.derived)
+
+
+def test_columns_are_derived_from_the_most_useful_numbers() -> None:
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(500, 9))
+    X[:, 8] = X[:, 8] > 0  # one bin more than none
+    y = X[:, [0, 3, 4, 8]].sum(axis=1) + 0.01 * X[:, 5]
+    rows = LabelledRows(ArrayTable(X), np.ones((500, 1), dtype=np.int8), targets=y)
+    run = start(trial_of(rows, Recipe(LARGE, Square(0.1), 40)), Recipe(LARGE, Square(0.1), 40))
+    list(run.up_to(40))
+    every = derive.candidates(run)
+    used = {column for made in every for column in (made.first, made.second)}
+    assert {0, 3, 4} <= used <= set(range(8))
+    assert len(used) <= COLUMNS_TO_DERIVE_FROM
+    assert all(made.first < made.second for made in every)
+    assert not derive.is_possible(Recipe(SMALL, Square(0.1), 20), run)
+    monotone = Tree(max_leaves=3, monotone={0: 1})
+    assert derive.is_possible(Recipe(SMALL, Square(0.1), 100), run)
+    for recipe in (
+        Recipe(monotone, Square(0.1), 100),
+        Recipe(Tree(interactions="pairwise"), Square(0.1), 100),
+        Recipe(SMALL, Square(0.1), 100, pairs=0),
+    ):
+        assert not derive.is_possible(recipe, run)
 
 
 def test_the_candidates_of_a_stage_follow_from_the_best_before() -> None:

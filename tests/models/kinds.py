@@ -77,6 +77,12 @@ def regressor() -> Any:
     return pacboost.BoostRegressor(n_estimators=4, random_state=0).fit(*numbers())
 
 
+def derived() -> Any:
+    X, score = numbers(400)
+    model = pacboost.BoostRegressor(n_estimators=100, max_leaves=4, random_state=0)
+    return model.fit(X, score)
+
+
 def patterns() -> Any:
     X, score = numbers()
     model = pacboost.BoostClassifier("graph_separation", "stump", n_estimators=5, random_state=0)
@@ -162,7 +168,7 @@ def intervals() -> Any:
 KINDS: dict[str, Callable[[], Any]] = {
     made.__name__: made
     for made in (
-        stumps, trees, many_classes, several_labels, regressor, patterns, three, majority,
+        stumps, trees, many_classes, several_labels, regressor, derived, patterns, three, majority,
         filtered, words, letters, labelled_words, mixed, forest, forest_of_classes,
         forest_of_numbers,
     )

@@ -84,6 +84,8 @@ def prepare(X: Any, y: Any, sample_weight: Any, ask: Ask) -> tuple[Trial, RowMem
         schema, table = Schema.learn(division.X, ask.columns)
     rows = read(division, schema, table, sample_weight, ask)
     recipe = ask.chooser.recipe(rows, ask)  # what the user set, else the table of settings
+    if ask.earlier is not None:  # the rules of the earlier fit ask about its columns
+        recipe = replace(recipe, derived=ask.earlier.model.schema.derived)
     refuse(recipe.booster, rows)
     if table.entries is not None and not recipe.learner.sparse:
         warn_of_dense(table)
@@ -184,13 +186,13 @@ def finish(
 ) -> Fitted:
     """Turn the rounds of a run into a model, and certify it."""
     ask, rows = trial.ask, trial.rows
-    curve, error = calibrated(rows, run, ask)
+    curve, error = calibrated(rows, recipe, run, ask)
     model = replace(model_of(rows, recipe, run), calibration=curve or slope)
     if not ask.predicts_numbers:  # a number is never simply right or wrong
         model = certified(model, rows.certify, ask.certifying)
     return Fitted(
         model,
-        recipe.settings(),
+        recipe.settings() | ({"derive": list(model.derived_names)} if recipe.derived else {}),
         memory,
         rows_digest(run, rows, looks=ask.warm_start),
         error,
@@ -207,7 +209,7 @@ def model_of(rows: FitRows, recipe: Recipe, run: Run) -> Model:
         counts = Counts.of(sample, sorted({j for pair in pairs for j in pair}))
     return Model(
         classes=rows.classes,
-        schema=rows.schema,
+        schema=replace(rows.schema, derived=recipe.derived),
         vote=vote,
         ledger=replace(run.ledger(), vote_digest=vote_digest(vote)),
         bins=sample.bins,
@@ -216,7 +218,9 @@ def model_of(rows: FitRows, recipe: Recipe, run: Run) -> Model:
     )
 
 
-def calibrated(rows: FitRows, run: Run, ask: Ask) -> tuple[Calibration | None, float | None]:
+def calibrated(
+    rows: FitRows, recipe: Recipe, run: Run, ask: Ask
+) -> tuple[Calibration | None, float | None]:
     """Fit the calibration on rows held back for it, and measure its calibration error.
 
     The error is measured on halves of those rows that did not take part in the fit.
@@ -224,7 +228,7 @@ def calibrated(rows: FitRows, run: Run, ask: Ask) -> tuple[Calibration | None, f
     apart = rows.calibrate
     if apart is None or rows.classes.size == 1 or ask.calibrate is None:
         return None, None
-    scores, labels = run.vote().scores(apart.table), apart.classes()
+    scores, labels = run.vote().scores(recipe.widened(apart).table), apart.classes()
     method = curve_for(ask.calibrate, labels.size)
     error = calibration.crossed_error(method, scores, labels, apart.weights)
     return calibration.fit(method, scores, labels, apart.weights), error

@@ -10,6 +10,7 @@ from pacboost.fit.rows import LabelledRows
 from pacboost.fit.settings import LINE_STRENGTHS, MIN_ROUNDS_PER_LINE, Settings, ramp
 from pacboost.learners.learner import Learner
 from pacboost.learners.tree import Tree
+from pacboost.sources.derived import DerivedColumn, DerivedTable
 from pacboost.training.run.openings import Opening
 
 OF_BOOSTERS = ("learning_rate", "l2")
@@ -39,6 +40,14 @@ class Recipe:
     """The share of rows that early_stopping="auto" holds back of few rows; of numbers alone."""
     larger: Learner | None = None
     """The same learner of larger trees, which a trial may prefer."""
+    derived: tuple[DerivedColumn, ...] = ()
+    """Columns made of two others, which follow those of the table."""
+
+    def widened(self, rows: LabelledRows) -> LabelledRows:
+        """Return rows with the derived columns."""
+        if not self.derived:
+            return rows
+        return replace(rows, table=DerivedTable(rows.table, self.derived))
 
     def with_larger_trees(self) -> list[Recipe]:
         """Return the recipe with larger trees, if a trial may prefer them."""

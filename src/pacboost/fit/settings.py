@@ -29,6 +29,14 @@ MORE_ROUNDS = 1.1
 # A candidate that is behind the best so far after this many rounds is given up: .79 of the time on
 # tables of numbers, at the same error (docs/decisions/0035).
 ROUNDS_OF_A_HEAT = 100
+# Derived columns are raced against none over as many rounds, and have to win by this share of the
+# loss; if they are behind after the first heat they are given up (docs/decisions/0036).
+DERIVED_MARGIN, ROUNDS_OF_THE_FIRST_HEAT = 0.02, 15
+# The search for the best of them takes few rounds of few rows.
+ROUNDS_OF_A_SEARCH, ROWS_OF_A_SEARCH = 20, 2_000
+# The columns that others are derived from, the number of derived ones that are kept, and the rows
+# below which there are none, since too few of them would choose.
+COLUMNS_TO_DERIVE_FROM, MAX_DERIVED, MIN_ROWS_TO_DERIVE = 6, 8, 300
 # The number of trials of quality="best", each on other rows.
 TRIALS_OF_BEST = 5
 # The strengths of straight lines that a trial compares with none, by the name of the booster. For

@@ -17,17 +17,22 @@ from numpy.typing import NDArray
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.errors import DataError
+from pacboost.fit import derive
 from pacboost.fit.ask import AUTO, REFIT, Ask, FitRows, spared_share
 from pacboost.fit.continuing import go_on
 from pacboost.fit.recipe import Recipe
 from pacboost.fit.roles import split_by_class
 from pacboost.fit.rows import LabelledRows, has_one_class, training_sample, validation_sample
 from pacboost.fit.settings import (
+    DERIVED_MARGIN,
     MANY_ROWS,
     MAX_TRIAL_ROWS,
     MIN_REFIT_SHARE,
     MORE_ROUNDS,
     ROUNDS_OF_A_HEAT,
+    ROUNDS_OF_A_SEARCH,
+    ROUNDS_OF_THE_FIRST_HEAT,
+    ROWS_OF_A_SEARCH,
     TRIAL_SHARE,
     TRIALS_OF_BEST,
     Settings,
@@ -185,7 +190,7 @@ class LinesFirst(TrialStage):
         """Return a candidate for every strength of lines."""
         # trees follow a slope in steps; lines chosen by a trial have .939 of the error without
         # them and never lose, lines without a trial lose up to 22 % (docs/decisions/0022)
-        return best.with_lines(trial.rows.learn, trial.ask.quality)
+        return best.with_lines(best.widened(trial.rows.learn), trial.ask.quality)
 
 
 class Watcher(ABC):
@@ -204,7 +209,11 @@ class Watcher(ABC):
 
     @abstractmethod
     def advance(self, run: Run, rounds: int, *, last: bool) -> None:
-        """Advance a run to this number of rounds, or until it stops, and keep the best of them."""
+        """Advance a run to this number of rounds, or until it stops."""
+
+    @abstractmethod
+    def complete(self, run: Run, rounds: int, *, last: bool) -> None:
+        """Advance a run to its end, after this number of rounds at most, and keep the best."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,13 +234,15 @@ def race(trial: Trial, watcher: Watcher) -> Outcome:
     last = not trial.refits
     recipe, best = trial.recipe, start(trial, trial.recipe)
     _lead(trial, recipe, best, watcher, last=last)
-    watcher.advance(best, recipe.rounds, last=last)
+    if trial.ask.derives and trial.refits and derive.is_possible(recipe, best):
+        recipe, best = _race_of_columns(trial, recipe, best, watcher)
+    watcher.complete(best, recipe.rounds, last=last)
     for stage in trial.stages():
         for candidate in stage.recipes(recipe, trial):
             run = start(trial, candidate, best.sample)
             if run.watch is not None and best.watch is not None:
                 run.watch.race_with(best.watch, ROUNDS_OF_A_HEAT + len(run.opening))
-            watcher.advance(run, candidate.rounds, last=last)
+            watcher.complete(run, candidate.rounds, last=last)
             if _loss(run) < _loss(best):
                 recipe, best = candidate, run
                 _lead(trial, recipe, best, watcher, last=last)
@@ -244,13 +255,13 @@ def race(trial: Trial, watcher: Watcher) -> Outcome:
         recipe = recipe.with_pairs(pairs, trial.rows.learn)
         best = start(trial, recipe, best.sample)
         _lead(trial, recipe, best, watcher, last=last)
-        watcher.advance(best, recipe.rounds, last=last)
-    runs, slopes = [best], [_slope(trial, trial.validation, best)]
+        watcher.complete(best, recipe.rounds, last=last)
+    runs, slopes = [best], [_slope(trial, trial.validation, recipe, best)]
     # the mean of five trials has .985 of the log loss and .90 of the calibration error of one
     for learn, validation in _repeats(trial):
         runs.append(start(replace(trial, learn=learn, validation=validation), recipe))
-        watcher.advance(runs[-1], recipe.rounds, last=last)
-        slopes.append(_slope(trial, validation, runs[-1]))
+        watcher.complete(runs[-1], recipe.rounds, last=last)
+        slopes.append(_slope(trial, validation, recipe, runs[-1]))
     measured = [slope for slope in slopes if slope is not None]
     curve = Calibration(TEMPERATURE, (), sum(measured) / len(measured)) if measured else None
     return Outcome(recipe, best, round(sum(len(run.done) for run in runs) / len(runs)), curve)
@@ -269,14 +280,42 @@ def refit(trial: Trial, outcome: Outcome, watcher: Watcher) -> Run:
         longer = replace(longer, openings=(outcome.run.first_rules(kept),))
     whole = replace(trial, learn=trial.rows.learn, validation=None)
     if share:  # rules of the first run ask by its bins
-        whole = replace(whole, bins_from=trial.learn.counting())
+        whole = replace(whole, bins_from=recipe.widened(trial.learn.counting()))
     run = start(whole, longer)
     _lead(trial, recipe, run, watcher, last=True)
-    watcher.advance(run, longer.rounds, last=True)
+    watcher.complete(run, longer.rounds, last=True)
     if longer.rounds < recipe.rounds:
         assert run.stopped is not None
         run.stopped = replace(run.stopped, best_round=outcome.rounds)
     return run
+
+
+def _race_of_columns(
+    trial: Trial, recipe: Recipe, run: Run, watcher: Watcher
+) -> tuple[Recipe, Run]:
+    """Race a run with columns derived from others against the one without; return the winner."""
+    watcher.advance(run, ROUNDS_OF_A_HEAT, last=False)
+    if not (every := derive.candidates(run)):
+        return recipe, run
+    some = replace(trial, learn=trial.learn.take(evenly(trial.learn.n_rows)), validation=None)
+    wide = start(some, replace(recipe, derived=every))
+    watcher.advance(wide, min(ROUNDS_OF_A_SEARCH, recipe.rounds), last=False)
+    candidate = replace(recipe, derived=derive.most_used(wide, every))
+    other = start(trial, candidate)
+    assert run.watch is not None
+    assert other.watch is not None
+    other.watch.race_with(run.watch, ROUNDS_OF_THE_FIRST_HEAT)
+    watcher.advance(other, ROUNDS_OF_A_HEAT, last=False)
+    loss = run.watch.best_after(ROUNDS_OF_A_HEAT)
+    if other.watch.best_after(ROUNDS_OF_A_HEAT) >= loss - DERIVED_MARGIN * abs(loss):
+        return recipe, run
+    _lead(trial, candidate, other, watcher, last=False)
+    return candidate, other
+
+
+def evenly(rows: int) -> NDArray[np.intp]:
+    """Return row numbers for a search, evenly spread over the rows."""
+    return np.linspace(0, rows - 1, min(rows, ROWS_OF_A_SEARCH)).astype(np.intp)
 
 
 def _lead(trial: Trial, recipe: Recipe, run: Run, watcher: Watcher, *, last: bool) -> None:
@@ -294,7 +333,7 @@ def start(trial: Trial, recipe: Recipe, sample: Sample | None = None) -> Run:
     """Set up the run of a recipe; ``sample`` holds its rows, where they were binned before."""
     if sample is None:
         sample = training_sample(
-            trial.learn.counting(), trial.rows.classes, trial.ask.max_bins,
+            recipe.widened(trial.learn.counting()), trial.rows.classes, trial.ask.max_bins,
             codes=recipe.learner.codes, bins_from=trial.bins_from,
         )  # fmt: skip
     if has_one_class(sample):
@@ -330,7 +369,7 @@ def _watch(trial: Trial, recipe: Recipe, training: Sample) -> EarlyStopping | No
             "all rows held back for validation have a sample_weight of 0; give more rows a "
             "weight, or give validation rows of your own (X_val)"
         )
-    rows = validation_sample(held.counting(), training)
+    rows = validation_sample(recipe.widened(held.counting()), training)
     return EarlyStopping(rows, measure, stopping.patience, recipe.least)
 
 
@@ -376,11 +415,11 @@ def can_measure(held: LabelledRows, examples: LabelledRows) -> bool:
     return classes[0] == classes[1] and held.n_rows >= calibration.MIN_ROWS
 
 
-def _slope(trial: Trial, validation: LabelledRows | None, run: Run) -> float | None:
+def _slope(trial: Trial, validation: LabelledRows | None, recipe: Recipe, run: Run) -> float | None:
     """Return how steep probabilities should be by the rows held back; None if they are too few."""
     if not trial.trusted or validation is None:
         return None
-    rows = validation.counting()
+    rows = recipe.widened(validation.counting())
     if not can_measure(rows, trial.rows.learn):
         return None
     scores = run.vote().scores(rows.table)

@@ -87,12 +87,12 @@ class Model:
 
     @property
     def n_features(self) -> int:
-        """The number of columns."""
-        return self.schema.n_columns
+        """The number of columns that rules may ask about, derived ones included."""
+        return self.schema.n_columns + len(self.schema.derived)
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """The names of the columns, if they have names."""
+        """The names of the columns that rows have, if they have names."""
         return self.schema.names
 
     @property
@@ -116,8 +116,14 @@ class Model:
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """The names of all columns."""
-        return self.names or tuple(f"x{j}" for j in range(self.n_features))
+        """The names of all columns, derived ones included."""
+        given = self.names or tuple(f"x{j}" for j in range(self.schema.n_columns))
+        return (*given, *(column.name(given) for column in self.schema.derived))
+
+    @property
+    def derived_names(self) -> tuple[str, ...]:
+        """The names of the columns that are derived from others."""
+        return self.column_names[self.schema.n_columns :]
 
     @property
     def label_names(self) -> list[str]:
@@ -129,6 +135,18 @@ class Model:
     def importances(self) -> NDArray[np.float64]:
         """Return each feature's share of the votes or, for trees, of the gains of splits."""
         return _shares(self.vote.gains(self.n_features))
+
+    def given_importances(self) -> NDArray[np.float64]:
+        """Return the importances of the columns that rows have.
+
+        Half of what a derived column gains belongs to each of its two columns.
+        """
+        shares = self.importances()
+        given = shares[: self.schema.n_columns].copy()
+        for column, share in zip(self.schema.derived, shares[given.size :], strict=True):
+            given[column.first] += share / 2
+            given[column.second] += share / 2
+        return given
 
     def shapes(self) -> Shapes:
         """Return the vote as a constant, curves of columns and maps of pairs."""

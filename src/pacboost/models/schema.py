@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -26,6 +26,7 @@ from pacboost.numerics.memory import lies_on_gpu
 from pacboost.sources.arrays import ArrayTable, CategorisedArray
 from pacboost.sources.categories import FROM_DTYPE, all_levels, find_levels
 from pacboost.sources.dataframe import columns_of, is_frame
+from pacboost.sources.derived import DerivedColumn, DerivedTable
 from pacboost.sources.explained_errors import checked_by_scikit_learn, refuse_masked
 from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.levels import NO_LEVELS, Levels
@@ -80,6 +81,8 @@ class Schema:
     owner: str = "the model"
     row_shape: tuple[int, ...] | None = None
     """The shape of a row, () for flat rows; None if rows may not have several dimensions."""
+    derived: tuple[DerivedColumn, ...] = ()
+    """Columns that rows are given when they are read, after their own."""
     has_text_names: bool = True
     """False if the names of the frame's columns were not text, so that they are not compared."""
 
@@ -113,6 +116,13 @@ class Schema:
 
     def read(self, X: Any) -> Table:
         """Read rows as the schema was learned; raise if they do not have its columns."""
+        if not self.derived:
+            return self.read_given(X)
+        given = X.given_columns if isinstance(X, DerivedTable) else X
+        return DerivedTable(self.read_given(given), self.derived)
+
+    def read_given(self, X: Any) -> Table:
+        """Read rows without the columns that are derived from others."""
         if self._is_plain(X):
             return ArrayTable(X)
         if self.text is not None:
@@ -138,20 +148,22 @@ class Schema:
         if self.text is not None:
             return _hashed(self.text.lines(X))
         if not self.levels:
-            return self.read(X)
+            return self.read_given(X)
         # two rows with different unknown levels are different rows, though both are read as unknown
         levels = all_levels(self.levels, self.feature_names, X, other)
-        return replace(self, levels=levels).read(X)
+        return replace(self, levels=levels).read_given(X)
 
-    def remembered(self, X: Any, table: Table | None = None) -> Table:
+    def remembered(self, X: Any) -> Table:
         """Return what a sketch stores of rows: their table, or hashes of texts."""
         if self.text is not None:
             return self.comparable(self.text.read(X))
-        return self.read(X) if table is None else table
+        return self.read_given(X)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the values that model files hold under "model"; column names are apart."""
         stored: dict[str, Any] = {"features": self.n_columns, "levels": self.levels.to_dict()}
+        if self.derived:
+            stored["derived"] = [list(astuple(column)) for column in self.derived]
         return stored if self.text is None else stored | {"text": self.text.to_dict()}
 
     @property

@@ -66,7 +66,7 @@ def _score(frame: pd.DataFrame) -> Floats:
     return np.asarray(score, dtype=np.float64)
 
 
-def _labels(score: Floats) -> dict[str, Any]:
+def _labels(score: Floats, frame: pd.DataFrame) -> dict[str, Any]:
     return {
         "two": np.where(score > 0, "yes", "no"),
         "truth": score > 0,
@@ -75,6 +75,7 @@ def _labels(score: Floats) -> dict[str, Any]:
         "several": np.stack([score > 0, score > 1, score < -0.5], axis=1).astype(np.int64),
         "one": np.full(score.size, "only"),
         "number": score,
+        "ratio": score + 5 * np.nan_to_num(frame["b"] / frame["a"]).clip(-3, 3),
         "positive": np.exp(score),
     }
 
@@ -105,6 +106,7 @@ FITS: dict[str, tuple[Callable[[], Any], str, bool]] = {
         lambda: _boost("logit", "tree", 4, calibrate="temperature"), "many", False
     ),
     "number": (lambda: pb.BoostRegressor(n_estimators=10, random_state=0), "number", False),
+    "derived": (lambda: pb.BoostRegressor(random_state=0), "ratio", False),
     "logarithm": (
         lambda: pb.BoostRegressor("gamma", n_estimators=10, random_state=0), "positive", False
     ),
@@ -126,7 +128,7 @@ def case(name: str) -> Case:
     """Fit a model, and make rows that lie on and around its thresholds."""
     make, labels, plain = FITS[name]
     train = _frame(600, seed=1)
-    wanted = _labels(_score(train))[labels]
+    wanted = _labels(_score(train), train)[labels]
     columns = NAMES[:3] if plain else NAMES
     with warnings.catch_warnings(), patch.object(calibration, "ROWS_FOR_ISOTONIC", 0):
         warnings.simplefilter("ignore", OneClassWarning)

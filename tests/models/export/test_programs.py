@@ -128,9 +128,9 @@ def test_the_reference_reads_it_alike(name: str) -> None:
     model = case(name)
     made = onnx.load_from_string(to_onnx(program_of(model.estimator)))
     reference = import_module("onnx.reference").ReferenceEvaluator(made)
-    with np.errstate(over="ignore"):
+    with np.errstate(all="ignore"):
         rows = model.numbers[:100].astype(np.float32)
-    label, probabilities = reference.run(None, {"X": rows})
+        label, probabilities = reference.run(None, {"X": rows})
     assert np.array_equal(label, model.estimator.predict(model.frame[:100]))
     known = model.estimator.predict_proba(model.frame[:100])
     np.testing.assert_allclose(probabilities, known, rtol=1e-12, atol=1e-14)
@@ -185,7 +185,7 @@ def test_python_answers_as_the_model_does(name: str) -> None:
     ("right", "wrong"),
     [
         ("goes_left = value <= self.cut[at]", "goes_left = value < self.cut[at]"),
-        ('return array("f", cells)', 'return array("d", cells)'),
+        ('x = array("f", cells)', 'x = array("d", cells)'),
         ("goes_left = self.missing_left[at] == 1", "goes_left = self.missing_left[at] == 0"),
         ("cells[j] = numbers.get(cells[j])", "cells[j] = numbers.get(cells[j], 0)"),
     ],

@@ -127,6 +127,7 @@ class BoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[misc]
     monotone_constraints: Any = None
     interaction_constraints: Any = None
     interactions: int | None = None
+    derive: bool = True
     categorical_features: Any = "from_dtype"
     class_weight: Any = None
     early_stopping: bool | int | str = "auto"

@@ -33,7 +33,7 @@ Callback = Callable[[Round], bool | None]
 # what a parameter is of an estimator that does not have it
 DEFAULTS: dict[str, Any] = {
     "quality": "auto", "max_bins": 255, "class_weight": None, "calibrate": None, "certify": None,
-    "holdout": 0.2, "delta": 0.05,
+    "holdout": 0.2, "delta": 0.05, "derive": False,
 }  # fmt: skip
 
 
@@ -134,6 +134,7 @@ def ask_of(estimator: Estimator, record: RunRecord) -> Ask:
         calibrate=parameters.calibration_of(estimator),
         predicts_numbers=is_regressor(estimator),
         is_measurable=is_measurable,
+        derives=parameters.yes_or_no("derive", asked["derive"]),
         sets_rounds=asked["n_estimators"] is not None,
         warm_start=estimator.warm_start,
         earlier=Earlier(estimator.model_, record) if goes_on else None,

@@ -185,6 +185,7 @@ class BoostRegressor(CallbackSupportMixin, RegressorMixin, Estimator):  # type: 
     monotone_constraints: Any = None
     interaction_constraints: Any = None
     interactions: int | None = None
+    derive: bool = True
     categorical_features: Any = "from_dtype"
     early_stopping: bool | int | str = "auto"
     validation_fraction: float = 0.1

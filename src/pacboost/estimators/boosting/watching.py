@@ -60,7 +60,7 @@ class RoundsWatcher(Watcher):
         if run.watch is None:  # the curves stay those of the trial
             return
         for name, rows in self.rows.measured:
-            run.watch_also(name, validation_sample(rows, run.sample))
+            run.watch_also(name, validation_sample(recipe.widened(rows), run.sample))
         self.curves, self.watch = run.validation_curves(self.first), run.watch
 
     def advance(self, run: Run, rounds: int, *, last: bool) -> None:
@@ -89,6 +89,10 @@ class RoundsWatcher(Watcher):
                     run.stopped = StopReason(Stop.CALLBACK)
                 if run.stopped is None and monotonic() >= deadline:
                     run.stopped, self.is_late = StopReason(Stop.TIME_IS_UP), True
+
+    def complete(self, run: Run, rounds: int, *, last: bool) -> None:
+        """Run the rounds, and keep those up to the best one."""
+        self.advance(run, rounds, last=last)
         run.keep_best()
         # a refit that has done all rounds of a trial that was cut would have had more of them
         if last and self.is_late and run.stopped and run.stopped.kind is Stop.ALL_ROUNDS:

@@ -116,8 +116,11 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Each feature's share of the votes or, for trees, of the gains of splits."""
-        return self._fitted("feature_importances_").importances()
+        """Each feature's share of the votes or, for trees, of the gains of splits.
+
+        What a derived column gains is halved between the two that it is made of.
+        """
+        return self._fitted("feature_importances_").given_importances()
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return all parameters, with those of booster and learner if they are objects."""

@@ -91,7 +91,9 @@ def numbers_of(features: Any, model: Model, top: int) -> list[int]:
         return order[: positive_whole("top", top)].tolist()  # type: ignore[no-any-return]
     several = np.iterable(features) and not isinstance(features, str)
     return [
-        feature_number("features", feature, model.names, model.n_features)
+        feature_number(
+            "features", feature, model.column_names if model.names else None, model.n_features
+        )
         for feature in (features if several else [features])
     ]
 
@@ -143,10 +145,10 @@ def as_one_row(estimator: Estimator, x: Any) -> Any:
         return x
     if values.ndim != 1:
         raise DataError(f"x has {values.ndim} dimensions; explain takes the values of one row")
-    if values.size != model.n_features:
+    if values.size != model.schema.n_columns:
         raise DataError(
             f"x holds {values.size} values, but {type(estimator).__name__} was fitted with "
-            f"{model.n_features} features; give one value for each"
+            f"{model.schema.n_columns} features; give one value for each"
         )
     return CategorisedArray(values.astype(object)[None, :], model.levels, model.names)
 

@@ -37,7 +37,7 @@ def answered(estimator: Estimator, X: object, answer: Callable[[Model, Any], Ans
     gpu, model = on_gpu(estimator, X), estimator.model_
     with using(estimator.n_jobs), using_gpu(gpu):
         table = model.schema.read(X)
-        if gpu and lies_on_gpu(X):
+        if gpu and lies_on_gpu(X) and not model.schema.derived:
             # CuPy in, CuPy out: neither rows nor answers are copied to the CPU
             scores = model.vote.scores_like(table, as_cupy(X))
         else:

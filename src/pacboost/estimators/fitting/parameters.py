@@ -261,6 +261,13 @@ def calibration_of(estimator: Any) -> str | None:
     raise invalid("calibrate", asked, f"may be {allowed} or None")
 
 
+def yes_or_no(name: str, value: object) -> bool:
+    """Return a parameter that is true or false."""
+    if not isinstance(value, bool | np.bool_):
+        raise invalid(name, value, "must be True or False")
+    return bool(value)
+
+
 def check_quality(quality: str) -> str:
     """Return the quality; raise if its name is unknown."""
     if not isinstance(quality, str) or quality not in QUALITIES:

@@ -222,6 +222,12 @@ def _refuse_others(model: Model) -> None:
             f"the vote holds {kind}, and shap's dictionary has trees on numbers only; "
             "shap_values(X) explains votes of trees, explain(x) any vote"
         )
+    if model.schema.derived:
+        raise DataError(
+            "trees ask about columns that are derived from others, such as "
+            f"'{model.column_names[-1]}', which the rows given to shap do not have. "
+            "shap_values(X) explains such trees; or fit with derive=False"
+        )
     trees = [rule for rule in model.vote.hypotheses if isinstance(rule, TreeRule)]
     split = {j for rule in trees for j in rule.feature[rule.member >= 0].tolist()}
     if split:

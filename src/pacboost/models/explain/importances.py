@@ -14,6 +14,7 @@ from pacboost.numerics.markup import bold, table
 from pacboost.numerics.same_bits import row_totals
 from pacboost.samples.sample import Sample
 from pacboost.sources.dataframe import to_frame
+from pacboost.sources.derived import DerivedTable
 from pacboost.sources.table import Table, Values
 from pacboost.training.metrics import Metric
 
@@ -151,12 +152,19 @@ def permutation_importances(
             scores = scores[:, 1] - scores[:, 0]
         return float(metric(sample, scores.reshape(sample.n_rows, -1)))
 
-    table, base = sample.table, value(sample.table)
-    each = np.zeros((table.n_columns, repeats))
-    columns = None if model.forest else asked(vote.hypotheses)
-    for column in range(table.n_columns) if columns is None else columns:
+    given, base, derived = sample.table, value(sample.table), model.schema.derived
+    if isinstance(given, DerivedTable):  # columns are derived anew from the shuffled one
+        given = given.given_columns
+    each = np.zeros((given.n_columns, repeats))
+    used = None if model.forest else asked(vote.hypotheses)
+    columns = set(range(given.n_columns) if used is None else used)
+    for column in columns - {*range(given.n_columns)}:
+        made = derived[column - given.n_columns]
+        columns |= {made.first, made.second}
+    for column in sorted(columns & {*range(given.n_columns)}):
         for repeat in range(repeats):
             order = np.random.default_rng((seed, column, repeat)).permutation(sample.n_rows)
-            lost = value(Shuffled(table, column, order)) - base
+            shuffled: Table = Shuffled(given, column, order)
+            lost = value(DerivedTable(shuffled, derived) if derived else shuffled) - base
             each[column, repeat] = -lost if metric.more_is_better else lost
-    return Importances(model.column_names, metric.name, base, each)
+    return Importances(model.column_names[: given.n_columns], metric.name, base, each)

@@ -39,6 +39,15 @@ def _sigmoid(x: float) -> float:
     return small / (1 + small)
 
 
+def _derived(operator: str, a: float, b: float) -> float:
+    """Return the value of a column that is made of two others; NaN if it is not finite."""
+    if operator == "/":
+        value = a / b if b else math.nan
+    else:
+        value = a * b if operator == "*" else a + b if operator == "+" else a - b
+    return value if abs(array("f", [value])[0]) < math.inf else math.nan
+
+
 class _Sigmoid:
     """A calibrated curve of two numbers."""
 
@@ -147,8 +156,9 @@ class _Trees:
         roots: Sequence[int],
         lines: list[list[float]],
         outputs: int,
+        derived: Sequence[tuple[str, int, int]] = (),
     ) -> None:
-        self.names = names
+        self.names, self.derived = names, derived
         self.levels = {
             j: {level: k for k, level in enumerate(names_of_levels)}
             for j, names_of_levels in levels.items()
@@ -171,9 +181,11 @@ class _Trees:
             cells[j] = numbers.get(cells[j])
         cells = [math.nan if cell is None else cell for cell in cells]
         try:
-            return array("f", cells)
+            x = array("f", cells)
         except TypeError as problem:
             raise ValueError(f"a row holds what is not a number: {problem}") from problem
+        x.extend([_derived(operator, x[i], x[j]) for operator, i, j in self.derived])
+        return x
 
     def sums(self, row: Any) -> list[float]:
         """Add up what every tree says of a row."""

@@ -51,7 +51,7 @@ def _needed_sections(program: Program) -> list[str]:
     """Return the names of the sections of model.c that a model needs, in their order."""
     answer = program.answer
     kind, curves = answer.kind, answer.curves
-    needed = set() if kind == "one" else {"sums"}
+    needed = set() if kind == "one" else {"derived value" if program.derived else "value", "sums"}
     if kind in ("two", "many"):
         needed.add(f"{kind} {'curves' if curves else 'plain'}")
     if curves:
@@ -125,6 +125,12 @@ def _numbers(program: Program, needed: list[str]) -> list[str]:
     lines = [_strings("model_columns", program.names, static=False)]
     if answer.kind != "number":
         lines += [_strings("model_classes", map(str, answer.classes.tolist()), static=False)]
+    if program.derived:
+        lines += [
+            _array("char", "model_operators", [f"'{made.operator}'" for made in program.derived]),
+            _array("int", "model_first", [made.first for made in program.derived]),
+            _array("int", "model_second", [made.second for made in program.derived]),
+        ]
     if "sums" in needed:
         lines += _trees(trees)
     if levels:

@@ -1,3 +1,31 @@
+/* == value == */
+
+static float model_value(const double *row, int column)
+{
+    return (float)row[column];
+}
+
+/* == derived value == */
+
+/* The value of a column; the last columns are made of two others, or missing if not finite. */
+static float model_value(const double *row, int column)
+{
+    const int made = column - MODEL_COLUMNS;
+    double a, b;
+    float value;
+    if (made < 0)
+        return (float)row[column];
+    a = (float)row[model_first[made]];
+    b = (float)row[model_second[made]];
+    switch (model_operators[made]) {
+    case '+': value = (float)(a + b); break;
+    case '-': value = (float)(a - b); break;
+    case '*': value = (float)(a * b); break;
+    default: value = (float)(a / b);
+    }
+    return isfinite(value) ? value : NAN;
+}
+
 /* == sums == */
 
 /* Add up what every tree says of a row; values are compared as 32-bit floats. */
@@ -9,7 +37,7 @@ static void model_sums(const double *row, double *sums)
     for (t = 0; t < MODEL_TREES; t++) {
         int at = model_roots[t];
         while (at >= 0) {
-            const float value = (float)row[model_feature[at]];
+            const float value = model_value(row, model_feature[at]);
             int goes_left;
             if (value != value)
                 goes_left = model_missing_left[at];

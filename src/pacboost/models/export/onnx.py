@@ -11,6 +11,7 @@ target, which is the line of its leaf, and lines are looked up and added some tr
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
@@ -22,6 +23,7 @@ from pacboost.errors import ParameterError
 from pacboost.models.calibration import Isotonic, Sigmoid
 from pacboost.models.export.program import Cut, Output, Program
 from pacboost.models.export.trees import Trees
+from pacboost.sources.derived import DerivedColumn
 
 AT_MOST, MEMBER = 0, 6
 """Codes of the comparisons that splits make."""
@@ -63,9 +65,21 @@ class Graph:
         return self.onnx.numpy_helper.from_array(values)
 
 
-def sums_of(graph: Graph, trees: Trees) -> str:
+def rows_of(graph: Graph, derived: Sequence[DerivedColumn]) -> str:
+    """Add nodes that derive columns from others, and return the name of the rows."""
+    operators = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div"}
+    columns = ["X"]
+    for made in derived:
+        pair = [graph.add("Gather", "X", np.array([j]), axis=1) for j in (made.first, made.second)]
+        value = graph.add(operators[made.operator], *pair)
+        missing = np.array([np.nan], dtype=np.float32)
+        columns.append(graph.add("Where", graph.add("IsInf", value), missing, value))
+    return graph.add("Concat", *columns, axis=1) if derived else "X"
+
+
+def sums_of(graph: Graph, trees: Trees, derived: Sequence[DerivedColumn]) -> str:
     """Add nodes that sum the trees, and return the name of the sums, (rows, outputs)."""
-    rows = graph.add("Cast", "X", to=graph.onnx.TensorProto.DOUBLE)
+    rows = graph.add("Cast", rows_of(graph, derived), to=graph.onnx.TensorProto.DOUBLE)
     constant = trees.lines[~trees.roots[trees.roots < 0]].sum(axis=0, keepdims=True)
     grown = trees.roots[trees.roots >= 0]
     if not grown.size:  # the constant has to be repeated for every row
@@ -169,8 +183,8 @@ def to_onnx(program: Program) -> bytes:
     """Return the bytes of the file."""
     program.refuse_words("ONNX has no operator that reads texts as pacboost does")
     graph, answer = Graph(), program.answer
-    levels = program.levels.counts(len(program.names))
-    sums = sums_of(graph, agreed(program.trees, levels))
+    levels = program.levels.counts(len(program.names) + len(program.derived))
+    sums = sums_of(graph, agreed(program.trees, levels), program.derived)
     outputs = _answers(graph, answer, sums)
     onnx = graph.onnx
     helper, kinds = onnx.helper, onnx.TensorProto

@@ -21,6 +21,7 @@ from pacboost.hypotheses.word_list import WordIndex, WordList
 from pacboost.models.calibration import Isotonic, Sigmoid
 from pacboost.models.export.trees import Trees, of_vote, splits_of
 from pacboost.models.model import Model
+from pacboost.sources.derived import DerivedColumn
 from pacboost.sources.levels import Levels
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.text import TextFeatures
@@ -141,6 +142,8 @@ class Program:
     lists: WordIndex | None = None
     text: TextFeatures | MixedFeatures | None = None
     certificate: Certificate | None = None
+    derived: tuple[DerivedColumn, ...] = ()
+    """Columns that a program makes of others; trees ask about them after those of the row."""
 
     @property
     def about(self) -> list[str]:
@@ -201,8 +204,9 @@ def _plain_program(model: BaseEstimator | Model, fitted: object, max_splits: int
             "ONNX, which holds more, or keep the model file"
         )
     trees = Trees.none(1) if answer.kind == "one" or lists is not None else of_vote(vote)
-    names, certificate = fitted.column_names, fitted.certificate
-    return Program(answer, names, fitted.levels, trees, lists, fitted.text, certificate)
+    names, derived = fitted.column_names[: fitted.schema.n_columns], fitted.schema.derived
+    certificate = fitted.certificate
+    return Program(answer, names, fitted.levels, trees, lists, fitted.text, certificate, derived)
 
 
 def _answer(model: Model) -> Output:

@@ -10,6 +10,7 @@ import base64
 import re
 import zlib
 from collections.abc import Iterable, Sequence
+from dataclasses import astuple
 from importlib.resources import files
 from textwrap import fill
 from typing import Any
@@ -104,6 +105,7 @@ def _trees(program: Program) -> str:
         f"roots=_wholes({_text(trees.roots)})",
         f'lines=_lines("""\n{lines}\n""")',
         f"outputs={trees.outputs}",
+        f"derived={[astuple(column) for column in program.derived]!r}",
     ]
     return _call("_Trees", fields)
 

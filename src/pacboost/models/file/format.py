@@ -152,11 +152,13 @@ def _ledger_read(part: Fields, about: Fields) -> Ledger:
 
 
 def _vote(core: Fields, about: Fields, classes: NDArray[Any]) -> dict[str, Any]:
-    features = core.whole("features", 1, parts.MAX_FEATURES)
+    given = core.whole("features", 1, parts.MAX_FEATURES)
+    derived = parts.derived_read(core, given)
+    features = given + len(derived)
     outputs = core.whole("outputs", 1, MAX_CLASSES)
     stored = core.optional_part("bins")
     bins = None if stored is None else parts.bins_read(stored, features)
-    names, levels = parts.names_read(about, features), parts.levels_read(core, features, bins)
+    names, levels = parts.names_read(about, given), parts.levels_read(core, features, bins)
     ledger = _ledger_read(core.part("ledger"), about)
     each = ledger.several_labels or classes.size > 2
     if outputs != (classes.size if each else 1):
@@ -179,7 +181,7 @@ def _vote(core: Fields, about: Fields, classes: NDArray[Any]) -> dict[str, Any]:
             about.refuse("names", f"are not those of {features} words")
         text = core.made("text", lambda value: read_features(value, words))
     return {
-        "schema": Schema(features, names, levels, text), "bins": bins,
+        "schema": Schema(given, names, levels, text, derived=derived), "bins": bins,
         "vote": Vote(rules, votes, outputs), "ledger": ledger,
         "fingerprint": about.get("fingerprint", str), **optional,
     }  # fmt: skip
