@@ -83,7 +83,7 @@ class DerivedTable(Table):
         own = table.n_columns
         if last <= own:
             return table.block(first, last)
-        parts: list[Values] = [table.block(first, own)] if first < own else []
+        parts: list[NDArray[Any]] = [table.block(first, own)] if first < own else []
         for column in self.derived[max(first - own, 0) : last - own]:
             values = column.values(table.column(column.first), table.column(column.second))
             parts.append(values[:, None])

@@ -71,7 +71,7 @@ def test_fits_that_derive_nothing(options: dict[str, Any]) -> None:
 
 def test_derive_is_true_or_false() -> None:
     with pytest.raises(ParameterError) as raised:
-        BoostRegressor(derive="ratios").fit(*people())
+        BoostRegressor(derive="ratios").fit(*people())  # type: ignore[arg-type]
     assert raised.value.parameter == "derive"
 
 
