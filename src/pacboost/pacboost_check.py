@@ -369,7 +369,7 @@ def answering(content: Part) -> str:
     own, points = {"models": 1, **content["answering"]}, content["answering"]["points"]
     known(own.get("tested") is None, "this checker does not know tests of a target error")
     fits = {(type(c), c >= 0) for point in points for c in point[1:]} == {(int, True)}
-    fits &= all(max(k, a) <= n <= b <= own["rows"] <= n + t * 1e99 for t, n, k, a, b in points)
+    fits &= all(max(k, a) <= n <= b <= own["rows"] <= n + (t > 0) * 9e9 for t, n, k, a, b in points)
     fits &= all(a[0] < b[0] and 0 <= a[2] - b[2] <= a[1] - b[1] for a, b in pairwise(points))
     fits &= 0 <= points[0][0] <= points[-1][0] <= 1 and len(points) <= own["thresholds"]
     need(fits and 0 < own["delta"] < 1 <= own["models"], "its counts contradict each other")

@@ -71,7 +71,8 @@ def hostile_folders(random: Random, folder: Path) -> None:
             check=False, timeout=280,
         )  # fmt: skip
         assert not list(work.rglob("*.ran")), (line, list(work.rglob("*.ran")))
-        refused = done.returncode == 2 and ("absent" in line or line == ON_A_CLUSTER)
+        absent = "absent" in line or "No such file" in done.stderr  # an earlier line writes it
+        refused = done.returncode == 2 and (absent or line == ON_A_CLUSTER)
         assert refused or done.returncode in (0, 1, 3), (line, done.stderr[-1500:])
 
 
@@ -112,7 +113,9 @@ def forged_measure(random: Random) -> None:
         other = forged.sentence
     except (PacboostError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         return
-    assert not holds or (other, forged.size) == (honest.sentence, honest.size), (honest, forged)
+    says_nothing = forged.value == 0 and forged.bound.endswith("_lower")
+    same = (other, forged.size) == (honest.sentence, honest.size)
+    assert not holds or says_nothing or same, (honest, forged)
 
 
 def forged_claims(random: Random, folder: Path) -> None:

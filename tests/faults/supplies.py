@@ -191,11 +191,11 @@ if "layout" in change:
     ctypes.c_int64 = Elsewhere
 if "moved" in change:
     importing = builtins.__import__
-    def without(name, scope=None, local=None, names=(), level=0):
-        own = scope and scope.get("__name__") == "pacboost.kernels.runtime.numba_private"
-        if own and change["moved"] in (names or ()):
+    def without(name, globals=None, locals=None, fromlist=(), level=0):
+        own = globals and globals.get("__name__") == "pacboost.kernels.runtime.numba_private"
+        if own and change["moved"] in (fromlist or ()):
             raise ImportError(f"cannot import name {change['moved']!r} from {name!r}")
-        return importing(name, scope, local, names, level)
+        return importing(name, globals, locals, fromlist, level)
     builtins.__import__ = without
 from pacboost.kernels.runtime import jit
 from tests.recorded_models import MODELS, digest
