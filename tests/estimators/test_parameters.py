@@ -91,7 +91,7 @@ def test_early_stopping_has_the_same_choices_everywhere(kind: Any) -> None:
     assert kind(early_stopping="auto", random_state=0).fit(X, Y).ledger_.rows == 400
     again = kind(early_stopping="refit", random_state=0).fit(X, Y).ledger_
     assert again.rows == 400
-    assert "refitted on all rows" in again.stopped
+    assert "refit" in again.stopped
 
 
 @pytest.mark.parametrize(

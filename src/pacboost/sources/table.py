@@ -237,5 +237,5 @@ def refuse_text(columns: Sequence[str]) -> DataError:
     return DataError(
         f"these columns hold text, not numbers: {shown}. Encode them as numbers (for example with "
         "scikit-learn's OrdinalEncoder or OneHotEncoder), drop them, or name them in "
-        "categorical_features."
+        "categorical_features, where the estimator has it."
     )

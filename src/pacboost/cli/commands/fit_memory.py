@@ -140,7 +140,7 @@ def _rounds(model: StrongClassifier) -> str:
     best: int = getattr(model, "best_iteration_", rounds)
     if best >= rounds or model.parts_["watch"]:
         return f"{rounds:,}; {model.ledger_.stopped}"
-    return f"{rounds:,} ({best:,} were best in the trial; the refit on all rows runs longer)"
+    return model.ledger_.stopped
 
 
 def constraints(arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -76,6 +76,8 @@ class StopReason:
     >>> reason = StopReason(Stop.ALL_ROUNDS, {"rounds": 300}, kept=120, kept_is_best=True)
     >>> str(reason)
     'all 300 rounds are done; the first 120, best on the validation rows, are kept'
+    >>> str(StopReason(Stop.ALL_ROUNDS, {"rounds": 170}, best_round=154))
+    '170 rounds (154 were best in the trial; the refit on all rows runs longer)'
     """
 
     kind: Stop
@@ -94,10 +96,10 @@ class StopReason:
             why = best if self.kept_is_best else "the least number for so few rows"
             sentence += f"; the first {self.kept}, {why}, are kept"
         if self.best_round:
-            sentence += (
-                f"; validation loss was best at round {self.best_round}, and the model was "
-                "refitted on all rows"
-            )
+            if self.kind is Stop.ALL_ROUNDS:
+                sentence = f"{self.values['rounds']} rounds"
+            best = f"{self.best_round} were best in the trial"
+            sentence += f" ({best}; the refit on all rows runs longer)"
         return sentence
 
 
