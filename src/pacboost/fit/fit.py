@@ -192,7 +192,7 @@ def finish(
         model = certified(model, rows.certify, ask.certifying)
     return Fitted(
         model,
-        recipe.settings() | ({"derive": list(model.derived_names)} if recipe.derived else {}),
+        recipe.settings(),
         memory,
         rows_digest(run, rows, looks=ask.warm_start),
         error,

@@ -98,11 +98,11 @@ def test_a_trial_chooses_rounds_and_slope_and_all_rows_are_boosted_on() -> None:
     model = BoostClassifier(random_state=0).fit(X, y)
     assert model.ledger_.rows == 400
     assert 20 <= len(model.ledger_) < 150
-    assert model.ledger_.stopped.startswith(f"all {len(model.ledger_)} rounds are done; validation")
+    assert model.ledger_.stopped.startswith(f"{len(model.ledger_)} rounds (")
     assert model.model_.calibration is not None
     assert model.model_.calibration.method == "temperature"
     assert model.certificate_.value >= 1 - model.score(X, y)
-    assert len(model.validation_curves_["validation_0"]) >= 40
+    assert len(model.validation_curves_["validation_0"]) > 20
 
 
 def test_a_trial_chooses_the_size_of_trees_of_many_classes() -> None:

@@ -42,9 +42,9 @@ def classifier() -> BoostClassifier:
 
 def test_a_ratio_is_found_and_predicts_better() -> None:
     X, y = people(2_000, seed=1)
-    assert "weight / height" in regressor().settings_["derive"]
+    assert "weight / height" in regressor().model_.derived_names
     plain = BoostRegressor(random_state=0, derive=False).fit(*people())
-    assert "derive" not in plain.settings_
+    assert plain.model_.derived_names == ()
     errors = [np.sqrt(np.mean((model.predict(X) - y) ** 2)) for model in (regressor(), plain)]
     assert errors[0] < 0.8 * errors[1]
     assert classifier().score(X, y > 1) > 0.93
@@ -62,6 +62,7 @@ def test_noise_is_not_worth_a_column() -> None:
         {"derive": False}, {"monotone_constraints": {"weight": 1}}, {"interactions": 0},
         {"interaction_constraints": "pairwise"}, {"quality": "fast"}, {"n_estimators": 99},
         {"early_stopping": False}, {"learning_rate": 0.3, "n_estimators": 50},
+        {"time_limit": 1000},
     ],
 )  # fmt: skip
 def test_fits_that_derive_nothing(options: dict[str, Any]) -> None:

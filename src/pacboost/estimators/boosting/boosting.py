@@ -134,7 +134,9 @@ def ask_of(estimator: Estimator, record: RunRecord) -> Ask:
         calibrate=parameters.calibration_of(estimator),
         predicts_numbers=is_regressor(estimator),
         is_measurable=is_measurable,
-        derives=parameters.yes_or_no("derive", asked["derive"]),
+        # the search and the race would take most of a short time
+        derives=parameters.yes_or_no("derive", asked["derive"])
+        and getattr(estimator, "time_limit", None) is None,
         sets_rounds=asked["n_estimators"] is not None,
         warm_start=estimator.warm_start,
         earlier=Earlier(estimator.model_, record) if goes_on else None,
