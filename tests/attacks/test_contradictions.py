@@ -19,10 +19,10 @@ import pacboost
 from pacboost import pacboost_check as checker
 from pacboost.bounds import holdout, selective
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.measures import certificate
 from pacboost.errors import FileError, ParameterError
 from pacboost.questions.verify import verify
+from tests.attacks.forging import consistent
 from tests.model_files import forged
 from tests.models.kinds import numbers
 
@@ -68,14 +68,6 @@ def one_sequence(content: Content) -> None:
 def swapped_classes(content: Content) -> None:
     first, second = content["coverage"]["certificates"]
     first["details"]["class"], second["details"]["class"] = "1", "0"
-
-
-def consistent(content: Content, n: int) -> None:
-    """Claim to have counted n rows where the predictions of others were kept, by the same bound."""
-    claim = content["certificate"]
-    if claim and claim["bound"] == "holdout.clopper_pearson" and content.get("held_out"):
-        claim["inputs"]["n"] = claim["size"] = n
-        claim["value"] = clopper_pearson(**claim["inputs"])
 
 
 def all_mistakes_gone(content: Content) -> None:

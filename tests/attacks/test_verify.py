@@ -13,61 +13,18 @@ import numpy as np
 import pytest
 
 import pacboost
-from pacboost import AdaBoostClassifier, StrongClassifier
+from pacboost import AdaBoostClassifier
 from pacboost.errors import PacboostError
 from pacboost.models.file import container
 from pacboost.models.file.document import MemoryBudget
 from pacboost.questions.verify import checks, verify
+from tests.attacks.forging import MADE, stands
 from tests.cli.running import run
 from tests.model_files import changed, opened
-from tests.models.kinds import KINDS, frame, numbers
+from tests.models.kinds import frame, numbers
 
-WITHOUT = ("regressor", "three", "majority", "forest_of_classes", "forest_of_numbers")
-"""Kinds that certify nothing."""
 HARMLESS = ("versions", "seconds")
 """What a file may be changed in: with what it was written, and how long rounds took."""
-
-
-def compressed() -> Any:
-    X, score = numbers(500)
-    model = AdaBoostClassifier(n_estimators=8, random_state=0).fit(X, score > 0)
-    return pacboost.theory.compress(model, X, score > 0)
-
-
-def answered() -> Any:
-    X, score = numbers(500)
-    model = AdaBoostClassifier(n_estimators=8, random_state=0).fit(X[:250], score[:250] > 0)
-    return pacboost.choose_threshold(model, X[250:], score[250:] > 0, target_error=0.4)
-
-
-def certified_three() -> Any:
-    X, score = numbers(500)
-    model = pacboost.theory.ThreeLearnerBoost("stump", certify="holdout", random_state=0)
-    return model.fit(X, score > 0)
-
-
-def certified_majority() -> Any:
-    X, score = numbers(500)
-    model = pacboost.theory.MajorityOfBoosters(n_estimators=3, certify="holdout", random_state=0)
-    return model.fit(X, score > 0)
-
-
-def strong() -> Any:
-    X, score = numbers(500)
-    return StrongClassifier(epsilon=0.3, random_state=0).fit(X, np.where(score > 0, "yes", "no"))
-
-
-def bagged_trees() -> Any:
-    X, score = numbers(500)
-    model = pacboost.RandomForestClassifier(8, certify="oob", random_state=0)
-    return model.fit(X, score > 0)
-
-
-MADE: dict[str, Callable[[], Any]] = {
-    **{kind: make for kind, make in KINDS.items() if kind not in WITHOUT},
-    "compressed": compressed, "answered": answered, "certified_three": certified_three,
-    "certified_majority": certified_majority, "strong": strong, "bagged_trees": bagged_trees,
-}  # fmt: skip
 
 
 @cache
@@ -90,16 +47,6 @@ def fresh(folder: Path, tmp_path: Path) -> Callable[[str], tuple[Path, str]]:
         return path, container.kind_of(path)
 
     return made
-
-
-def stands(path: Path) -> bool:
-    """Whether verify says so; a file that cannot be loaded does not stand."""
-    try:
-        found = verify(path)
-    except PacboostError:
-        return False
-    assert all(check.words for check in found)
-    return all(check.holds for check in found)
 
 
 @pytest.mark.parametrize("kind", MADE)

@@ -30,10 +30,9 @@ from pacboost.kernels.runtime import disk_cache, jit
 from pacboost.kernels.runtime.disk_cache import CheckedFiles
 from pacboost.models.file import container
 from pacboost.questions import verify
-from tests.attacks.test_contradictions import consistent
-from tests.attacks.test_verify import MADE, stands
+from tests.attacks.forging import MADE, consistent, stands
 from tests.faults import mutations
-from tests.kernels.test_hostile_folder import (
+from tests.kernels.hostile_folders import (
     CALLS,
     FIT_A_MODEL,
     ON_A_CLUSTER,
@@ -43,7 +42,7 @@ from tests.kernels.test_hostile_folder import (
 )
 from tests.model_files import forged
 from tests.models.kinds import DECISIONS
-from tests.questions.test_verify import every_measure
+from tests.questions.measured import every_measure
 
 MODULES = (
     "numba", "numpy", "pacboost", "json", "encodings", "random", "multiprocessing", "tempfile",

@@ -27,10 +27,10 @@ from pacboost.models.file import container
 from pacboost.models.file import format as model_file
 from pacboost.models.file.document import MemoryLimitError
 from tests.faults import mutations, odd_files
-from tests.kernels.test_hostile_folder import CALLS, hostile_folder
+from tests.kernels.hostile_folders import CALLS, hostile_folder
+from tests.models.file.judging import within_bounds
+from tests.models.file.large import repeated
 from tests.models.file.mutants import GREEDY, sealed
-from tests.models.file.test_mutants import within_bounds
-from tests.models.file.test_tree_files import repeated
 from tests.models.kinds import KINDS, saved
 from tests.recorded_models import MODELS, digest
 

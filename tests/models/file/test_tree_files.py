@@ -15,18 +15,15 @@ from pacboost import AdaBoostClassifier, BoostClassifier
 from pacboost.boosters import AdaBoost
 from pacboost.errors import FileError
 from pacboost.estimators.files import load
-from pacboost.hypotheses.vote import Vote
-from pacboost.hypotheses.word_list import GRID, WordList
 from pacboost.learners.tree import Tree
 from pacboost.models.file import format as model_file
 from pacboost.models.file.document import MemoryBudget, MemoryLimitError
 from pacboost.models.file.format import model_bytes
 from pacboost.models.file.rules import MAX_GRID_STEPS
 from pacboost.models.model import Model
-from pacboost.models.schema import Schema
-from pacboost.sources.text import TextFeatures
 from tests.model_files import changed
 from tests.models import kinds
+from tests.models.file.large import lists, repeated, vocabulary
 from tests.models.kinds import comes_back
 
 Edit = Callable[[dict[str, Any], dict[str, Any]], Any]
@@ -205,24 +202,6 @@ def test_damage_is_refused_and_the_field_is_named(tmp_path: Path, damage: str) -
 # Large models: they come back, and reading them takes no more memory than the file allows.
 
 
-def lists(model: Model, words: int, count: int) -> Model:
-    """Lists of so many words, for as many classes as the model has."""
-    generator = np.random.default_rng(0)
-    rules = []
-    for _ in range(count):
-        steps = generator.integers(-(2**15), 2**15, size=(words + 1, model.vote.outputs))
-        asked = generator.permutation(model.n_features)[:words].astype(np.int32)
-        rules.append(WordList(asked, np.float64(GRID) * steps, abstains=False))
-    return replace(model, vote=Vote(rules, np.ones(count), model.vote.outputs))
-
-
-def vocabulary(model: Model, size: int) -> Model:
-    names = tuple(sorted(f"{k:x} word" for k in range(size)))
-    assert isinstance(model.text, TextFeatures)
-    text = replace(model.text, vocabulary=names)
-    return replace(model, schema=Schema(size, names, text=text))
-
-
 def many_words() -> Model:
     return vocabulary(kinds.words().model_, 500_000)
 
@@ -249,14 +228,6 @@ def many_trees() -> Model:
 def many_small_trees() -> Model:
     """Twenty thousand trees of two leaves, which take much more memory than the file."""
     return repeated(fit(learner=Tree(max_leaves=2)).model_, 20_000)
-
-
-def repeated(model: Model, count: int) -> Model:
-    """Return a model with this many copies of its first rules and rounds."""
-    rules = [*model.vote.hypotheses] * (count // len(model.vote))
-    rounds = [replace(model.ledger.rounds[0], number=k + 1) for k in range(len(rules))]
-    vote = Vote(rules, np.full(len(rules), 2.0**-20), model.vote.outputs)
-    return replace(model, vote=vote, ledger=replace(model.ledger, rounds=rounds))
 
 
 @pytest.mark.slow
