@@ -140,7 +140,7 @@ def _rounds(model: StrongClassifier) -> str:
     best: int = getattr(model, "best_iteration_", rounds)
     if best >= rounds or model.parts_["watch"]:
         return f"{rounds:,}; {model.ledger_.stopped}"
-    return model.ledger_.stopped
+    return str(model.ledger_.stopped)
 
 
 def constraints(arguments: Mapping[str, Any]) -> dict[str, Any]:
