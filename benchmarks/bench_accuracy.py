@@ -107,11 +107,11 @@ def catboost(seed: int, categories: list[str]) -> Any:
     return CatBoostClassifier(random_seed=seed, cat_features=categories, **options)
 
 
-def chimeraboost(seed: int, categories: list[str], quality: int | None = None) -> Any:
+def chimeraboost(seed: int, categories: list[str], **options: Any) -> Any:
     """Return ChimeraBoost, which needs the names of its categories."""
     from chimeraboost import ChimeraBoostClassifier
 
-    options = {"quality": quality, "thread_count": 1, "ensemble_n_jobs": 1}
+    options |= {"thread_count": 1, "ensemble_n_jobs": 1}
     return ChimeraBoostClassifier(random_state=seed, cat_features=categories or None, **options)
 
 
@@ -180,6 +180,7 @@ RACERS: dict[str, tuple[Callable[[int, list[str]], Any], str, str]] = {
     "CatBoost": (catboost, "catboost", "text"),
     "ChimeraBoost": (chimeraboost, "chimeraboost", "text"),
     "Chimera5": (partial(chimeraboost, quality=5), "chimeraboost", "text"),
+    "Chimera8": (partial(chimeraboost, n_ensembles=8, refit_members=True), "chimeraboost", "text"),
     "Perpetual": (perpetual, "perpetual", "category"),
     "LightGBM": (lightgbm, "lightgbm", "category"),
     "XGBoost": (xgboost, "xgboost", "category"),

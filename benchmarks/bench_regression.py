@@ -18,7 +18,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -100,11 +100,11 @@ def _from_sklearn(name: str, rows: int, noise: float) -> tuple[pd.DataFrame, Any
     return pd.DataFrame(X).add_prefix("x"), y
 
 
-def ours(seed: int, _: list[str]) -> Any:
+def ours(seed: int, _: list[str], quality: str = "auto") -> Any:
     """Return BoostRegressor."""
     from pacboost import BoostRegressor
 
-    return BoostRegressor(random_state=seed, n_jobs=1)
+    return BoostRegressor(quality=quality, random_state=seed, n_jobs=1)
 
 
 def catboost(seed: int, categories: list[str]) -> Any:
@@ -115,11 +115,12 @@ def catboost(seed: int, categories: list[str]) -> Any:
     return CatBoostRegressor(random_seed=seed, cat_features=categories, **options)
 
 
-def chimeraboost(seed: int, categories: list[str]) -> Any:
+def chimeraboost(seed: int, categories: list[str], **options: Any) -> Any:
     """Return ChimeraBoost."""
     from chimeraboost import ChimeraBoostRegressor
 
-    return ChimeraBoostRegressor(random_state=seed, cat_features=categories or None)
+    options |= {"thread_count": 1, "ensemble_n_jobs": 1}
+    return ChimeraBoostRegressor(random_state=seed, cat_features=categories or None, **options)
 
 
 def lightgbm(seed: int, _: list[str]) -> Any:
@@ -138,8 +139,11 @@ def histogram(seed: int, _: list[str]) -> Any:
 
 RACERS: dict[str, tuple[Callable[[int, list[str]], Any], str, str]] = {
     "BoostRegressor": (ours, "pacboost", "category"),
+    "best": (partial(ours, quality="best"), "pacboost", "category"),
     "CatBoost": (catboost, "catboost", "text"),
     "ChimeraBoost": (chimeraboost, "chimeraboost", "text"),
+    "Chimera5": (partial(chimeraboost, quality=5), "chimeraboost", "text"),
+    "Chimera8": (partial(chimeraboost, n_ensembles=8, refit_members=True), "chimeraboost", "text"),
     "LightGBM": (lightgbm, "lightgbm", "category"),
     "HistGB": (histogram, "sklearn", "category"),
 }
