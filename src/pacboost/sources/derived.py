@@ -5,7 +5,7 @@ Trees follow a ratio of two columns in many small steps; as a column of its own 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
@@ -37,7 +37,7 @@ class DerivedColumn:
     first: int
     second: int
 
-    def name(self, names: Sequence[str]) -> str:
+    def name(self, names: Sequence[str] | Mapping[int, str]) -> str:
         """Return the name of the column, by the names of all others."""
         return f"{names[self.first]} {SIGNS[self.operator]} {names[self.second]}"
 

@@ -117,6 +117,10 @@ def test_files_hold_the_columns(tmp_path: Path) -> None:
         assert loaded.schema_.derived == model.schema_.derived
         assert np.array_equal(loaded.predict(X), model.predict(X))
         assert loaded.rules() == model.rules()
+        summary = pacboost.inspect(path)
+        assert (summary.features, summary.names) == (4, tuple(NAMES))
+        assert summary.derived == model.model_.derived_names
+        assert "weight / height" in str(summary)
         assert "weight / height" in "\n".join(loaded.rules())
 
 

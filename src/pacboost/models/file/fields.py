@@ -16,6 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.models.file.document import MemoryBudget
+from pacboost.sources.derived import OPERATORS, DerivedColumn
 
 MAX_NUMBER = 1e150
 """No vote or value of a fit is larger; products and sums of such numbers stay finite."""
@@ -283,3 +284,14 @@ def check_claims(document: Fields) -> None:
             for claim in claims:
                 checked(claim, Certificate)
                 claim.end()
+
+
+def derived_read(part: Fields, features: int) -> tuple[DerivedColumn, ...]:
+    """Read the columns that are derived from others, if there are any."""
+    derived = []
+    for stored in part.get("derived", list) if "derived" in part else ():
+        operator, *pair = stored if isinstance(stored, list) and len(stored) == 3 else [None]
+        if not (operator in OPERATORS and all(type(j) is int and 0 <= j < features for j in pair)):
+            part.refuse("derived", f"holds {stored!r:.60}, which is no operator and two columns")
+        derived.append(DerivedColumn(operator, *pair))
+    return tuple(derived)

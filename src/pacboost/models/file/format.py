@@ -25,7 +25,15 @@ from pacboost.hypotheses.vote_digest import asked
 from pacboost.ledgers.ledger import UNCOMPARED, HardRow, Ledger, Refill, Round
 from pacboost.models.calibration import Calibration
 from pacboost.models.file import container, parts
-from pacboost.models.file.fields import MAX_NUMBER, Fields, check_claims, checked, columns, records
+from pacboost.models.file.fields import (
+    MAX_NUMBER,
+    Fields,
+    check_claims,
+    checked,
+    columns,
+    derived_read,
+    records,
+)
 from pacboost.models.file.rules import block_read, from_plain, to_plain
 from pacboost.models.model import Model, without_rounds
 from pacboost.models.schema import Schema
@@ -153,7 +161,7 @@ def _ledger_read(part: Fields, about: Fields) -> Ledger:
 
 def _vote(core: Fields, about: Fields, classes: NDArray[Any]) -> dict[str, Any]:
     given = core.whole("features", 1, parts.MAX_FEATURES)
-    derived = parts.derived_read(core, given)
+    derived = derived_read(core, given)
     features = given + len(derived)
     outputs = core.whole("outputs", 1, MAX_CLASSES)
     stored = core.optional_part("bins")

@@ -14,7 +14,7 @@ from pacboost.errors import FileError
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file import container
 from pacboost.models.file.container import VERSION
-from pacboost.models.file.fields import Fields, check_claims, checked
+from pacboost.models.file.fields import Fields, check_claims, checked, derived_read
 
 MAX_NAMES_SHOWN = 5
 
@@ -46,6 +46,8 @@ class Summary:
     """Counts of the certifying rows besides mistakes, if rows were held out."""
     coverage: str = ""
     """The claims about prediction sets or intervals, if they were calibrated."""
+    derived: tuple[str, ...] = ()
+    """The names of the columns that are derived from others."""
 
     @property
     def sentence(self) -> str:
@@ -72,6 +74,7 @@ class Summary:
             "model": self.kind,
             "predicts": classes,
             "features": f"{self.features:,}{named}",
+            "derived": _some(self.derived),
             "rows": "" if self.rows is None else f"{self.rows:,}",
             "rounds": f"{self.rounds:,}" + (f" ({self.stopped})" if self.stopped else ""),
             "texts": "" if self.text is None else "read as words and n-grams",
@@ -100,8 +103,8 @@ def inspect(path: str | Path, *, memory: int = 0) -> Summary:
         document = Fields(content.document, "content", content.room)
         check_claims(document)
         core, about = document.part("model"), document.part("about")
-        facts = _forest(core) if kind == "forest" else _vote(core)
         names = None if about.peek("names") is None else tuple(about.words("names"))
+        facts = _forest(core) if kind == "forest" else _vote(core, names)
         held_out = document.made("held_out", HeldOut.from_dict) if "held_out" in document else None
         fingerprint = about.get("fingerprint", str) if "fingerprint" in about else ""
         summary = Summary(
@@ -115,14 +118,23 @@ def inspect(path: str | Path, *, memory: int = 0) -> Summary:
         return summary
 
 
-def _vote(core: Fields) -> dict[str, Any]:
+def _vote(core: Fields, names: tuple[str, ...] | None) -> dict[str, Any]:
     part = core.part("ledger")
     skip = [entry.name for entry in fields(Ledger) if entry.type not in ("str", "int")]
     ledger = checked(part, Ledger, skip=skip)
+    features = core.whole("features", 1, 2**31)
+    derived = derived_read(core, features)
+    known = names or ()
+    named = {
+        j: known[j] if j < len(known) else f"x{j}"
+        for column in derived
+        for j in (column.first, column.second)
+    }
     return {
         "kind": f"{ledger['booster']} with {ledger['learner']}",
         "rows": ledger["rows"],
-        "features": core.whole("features", 1, 2**31),
+        "features": features,
+        "derived": tuple(column.name(named) for column in derived),
         "rounds": part.part("rounds").whole("count", 0, 2**31),
         "stopped": ledger.get("stopped", ""),
         "text": core.get("text", dict) if "text" in core else None,

@@ -29,7 +29,6 @@ from pacboost.models.file.fields import MAX_NUMBER, Fields
 from pacboost.models.model import Model
 from pacboost.samples.bins import MAX_BINS, Bins
 from pacboost.samples.sketch import Sketch
-from pacboost.sources.derived import OPERATORS, DerivedColumn
 from pacboost.sources.levels import Levels
 
 MAX_FLOAT32 = float(np.finfo(np.float32).max)
@@ -112,17 +111,6 @@ def names_read(part: Fields, features: int) -> tuple[str, ...] | None:
     if len(names) != features:
         part.refuse("names", f"are {len(names)} for {features} features")
     return names
-
-
-def derived_read(part: Fields, features: int) -> tuple[DerivedColumn, ...]:
-    """Read the columns that are derived from others, if there are any."""
-    derived = []
-    for stored in part.get("derived", list) if "derived" in part else ():
-        operator, *pair = stored if isinstance(stored, list) and len(stored) == 3 else [None]
-        if not (operator in OPERATORS and all(type(j) is int and 0 <= j < features for j in pair)):
-            part.refuse("derived", f"holds {stored!r:.60}, which is no operator and two columns")
-        derived.append(DerivedColumn(operator, *pair))
-    return tuple(derived)
 
 
 def levels_read(part: Fields, features: int, bins: Bins | None) -> Levels:

@@ -298,7 +298,7 @@ def tiles(subject: Subject) -> Markup:
     columns = "columns"
     if subject.model.text is not None:
         columns = "words and conditions" if mixed(subject.model) else "words and n-grams"
-    facts.append((f"{len(subject.model.column_names):,}", columns))
+    facts.append((f"{subject.model.schema.n_columns:,}", columns))
     if subject.classes:
         labels = "labels" if ledger.several_labels or subject.model.labels else "classes"
         facts.append((f"{len(subject.classes):,}", labels))
