@@ -22,6 +22,7 @@ from pacboost.boosters.booster import Booster, Measured, Moved, State
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues, Hypothesis, Rule
 from pacboost.hypotheses.tree import TreeRule
+from pacboost.kernels.runtime.threads import threads
 from pacboost.learners.learner import Learner, Weights
 from pacboost.ledgers.ledger import Round
 from pacboost.numerics.exact import FRESH_TOTAL, draw
@@ -217,7 +218,8 @@ class Rounds(ABC, Generic[R]):
 
     def chosen(self, number: int, attempt: int) -> NDArray[np.intp] | None:
         """Return the rows that the learner sees in a round, if these are not all."""
-        if self._ahead is not None and attempt == 0:
+        # a fit that may use one thread draws by itself
+        if self._ahead is not None and attempt == 0 and threads() > 1:
             return self._ahead.of_round(number)
         return self.shown.chosen(self.shown.seed_of(number, attempt))
 
