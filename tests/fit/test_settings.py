@@ -11,7 +11,7 @@ from pacboost.fit.settings import Settings
 @pytest.mark.parametrize("classes", [1, 5])
 @pytest.mark.parametrize("logistic", [True, False])
 def test_settings_move_smoothly_with_the_number_of_rows(classes: int, logistic: bool) -> None:
-    sizes = (*range(30, 120), *range(120, 31_001, 100))
+    sizes = (*range(30, 2_000), *range(2_000, 31_001, 100))
     for before, after in pairwise(
         Settings.for_classes(n, classes, logistic=logistic) for n in sizes
     ):

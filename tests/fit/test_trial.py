@@ -239,6 +239,29 @@ def test_columns_are_derived_from_the_most_useful_numbers() -> None:
         assert not derive.is_possible(recipe, run)
 
 
+def test_a_search_leaves_out_rows_without_weight(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(derive, "ROWS_OF_A_SEARCH", 50)
+    rows = labelled(600)
+    weights = np.ones(600)
+    weights[np.linspace(0, 599, 50).astype(int)] = 0
+    searched = derive.searched(replace(rows, weights=weights))
+    assert searched.weights is not None
+    assert searched.weights.all()
+    assert searched.n_rows == 50
+    weights[40:] = 0
+    assert derive.searched(replace(rows, weights=weights)).n_rows == np.count_nonzero(weights)
+
+
+def test_no_race_follows_a_search_without_a_useful_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(derive, "most_used", lambda *_: ())
+    recipe, watcher = Recipe(SMALL, Square(0.1), 150), Noted()
+    trial = trial_of(of_columns(600, product=True), recipe)
+    outcome = race(replace(trial, ask=replace(trial.ask, derives=True)), watcher)
+    assert not outcome.recipe.derived
+    wide = {run for run in watcher.advanced if run.sample.table.n_columns > 3}
+    assert len(wide) == 1  # the search
+
+
 def test_the_candidates_of_a_stage_follow_from_the_best_before() -> None:
     recipe = of_classes(larger=LARGE)
     watcher = Noted()

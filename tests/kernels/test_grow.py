@@ -14,6 +14,7 @@ from pacboost.kernels import grow, layout, routing, split, split_general
 from pacboost.kernels import pairs as pairs_of
 from pacboost.kernels.runtime import Bytes, Cells, Floats, Rows, Wholes, Words
 from pacboost.kernels.runtime.team import together
+from pacboost.kernels.runtime.threads import using
 from tests.kernels import naive
 
 CRITERIA = {"newton": split.NEWTON, "z": split.Z, "error": split.ERROR}
@@ -565,7 +566,10 @@ def test_rows_settle_where_the_twin_walks_them(world: World, splits: int, seed: 
         nodes[t] = features[t], best[1], best[2], left[t], right[t], member
     rows = some_rows(generator, world.codes.shape[1])
     cells = np.full(world.codes.shape[1], 200, dtype=np.uint8)
-    routing.settle(world.words(), own[:, layout.LANE], tables, left, right, rows, cells)
+    chosen = np.setdiff1d(np.arange(cells.size), rows)
+    with using(int(generator.integers(1, 4))):
+        lanes = own[:, layout.LANE]
+        together(routing.settle, world.words(), lanes, tables, left, right, chosen, cells)
     expected = np.full(cells.size, 200)
     expected[rows] = naive.walk(world.codes, nodes, members, world.missing)[rows]
     np.testing.assert_array_equal(cells, expected)

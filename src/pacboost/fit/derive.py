@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from pacboost.fit.recipe import Recipe
+from pacboost.fit.rows import LabelledRows
 from pacboost.fit.settings import (
     COLUMNS_TO_DERIVE_FROM,
     MAX_DERIVED,
     MIN_ROWS_TO_DERIVE,
     ROUNDS_OF_A_HEAT,
+    ROWS_OF_A_SEARCH,
 )
 from pacboost.learners.tree import Tree
 from pacboost.sources.derived import DerivedColumn, derivable
@@ -35,6 +37,13 @@ def candidates(run: Run) -> tuple[DerivedColumn, ...]:
     gains[(bins.levels > 0) | (bins.sizes < 2)] = 0
     order = np.argsort(-gains, kind="stable")[:COLUMNS_TO_DERIVE_FROM]
     return derivable(sorted(j for j in order.tolist() if gains[j] > 0))
+
+
+def searched(rows: LabelledRows) -> LabelledRows:
+    """Return the rows of a search, evenly spread over those that count."""
+    counting = rows.counting()
+    size = min(counting.n_rows, ROWS_OF_A_SEARCH)
+    return counting.take(np.linspace(0, counting.n_rows - 1, size).astype(np.intp))
 
 
 def most_used(run: Run, derived: tuple[DerivedColumn, ...]) -> tuple[DerivedColumn, ...]:

@@ -22,6 +22,8 @@ TRIAL_SHARE, MAX_TRIAL_ROWS = 0.2, 10_000
 # Noisy labels need few rounds: with 20 in place of 150 the log loss is .980 of what it was (28
 # tables better, 4 worse). Tables nearly without noise need many: .990 with 1,000 in place of 600.
 MIN_TRIAL_ROUNDS, MAX_TRIAL_STEPS = 20, 100
+# The slope of probabilities moves half of the way to what a trial finds on as many rows.
+ROWS_HALF_TRUSTED = 500
 # All rows are boosted on after a trial if it held back at least this share of them.
 MIN_REFIT_SHARE = 0.05
 # The rounds of a refit, as a multiple of those that were best on a part: more rows bear more.
@@ -75,7 +77,7 @@ class Settings:
 
     >>> Settings.for_classes(1_000, 2)  # doctest: +NORMALIZE_WHITESPACE
     Settings(n_estimators=300, learning_rate=0.05, subsample=0.8, max_leaves=16, max_features=0.5,
-             min_leaf_rows=5, l2=3.0, tried=0.2, trusted=1.0, least=20, most=2000, larger=0,
+             min_leaf_rows=5, l2=3.0, tried=0.2, trusted=0.6667, least=20, most=2000, larger=0,
              even_steps=inf)
     """
 
@@ -138,7 +140,7 @@ class Settings:
             min(leaf, few),
             l2,
             TRIAL_SHARE if enough else 0.0,
-            enough,
+            round(enough * rows / (rows + ROWS_HALF_TRUSTED), 4),
             least,
             most,
             larger=most_leaves if many_classes else 0,

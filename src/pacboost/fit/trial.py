@@ -32,7 +32,6 @@ from pacboost.fit.settings import (
     ROUNDS_OF_A_HEAT,
     ROUNDS_OF_A_SEARCH,
     ROUNDS_OF_THE_FIRST_HEAT,
-    ROWS_OF_A_SEARCH,
     TRIAL_SHARE,
     TRIALS_OF_BEST,
     Settings,
@@ -297,10 +296,12 @@ def _race_of_columns(
     watcher.advance(run, ROUNDS_OF_A_HEAT, last=False)
     if not (every := derive.candidates(run)):
         return recipe, run
-    some = replace(trial, learn=trial.learn.take(evenly(trial.learn.n_rows)), validation=None)
+    some = replace(trial, learn=derive.searched(trial.learn), validation=None)
     wide = start(some, replace(recipe, derived=every))
     watcher.advance(wide, min(ROUNDS_OF_A_SEARCH, recipe.rounds), last=False)
-    candidate = replace(recipe, derived=derive.most_used(wide, every))
+    if not (used := derive.most_used(wide, every)):
+        return recipe, run
+    candidate = replace(recipe, derived=used)
     other = start(trial, candidate)
     assert run.watch is not None
     assert other.watch is not None
@@ -311,11 +312,6 @@ def _race_of_columns(
         return recipe, run
     _lead(trial, candidate, other, watcher, last=False)
     return candidate, other
-
-
-def evenly(rows: int) -> NDArray[np.intp]:
-    """Return row numbers for a search, evenly spread over the rows."""
-    return np.linspace(0, rows - 1, min(rows, ROWS_OF_A_SEARCH)).astype(np.intp)
 
 
 def _lead(trial: Trial, recipe: Recipe, run: Run, watcher: Watcher, *, last: bool) -> None:

@@ -1,13 +1,14 @@
-"""The steps of a round of LogitBoost with trees between its kernels, as kernels.
+"""The steps of a round with trees between its kernels, as kernels.
 
 Python would take longer for these steps than the kernels for their work, on small samples or with
 many threads. So a team runs many rounds in a row (``take_turns`` of kernels/runtime/board.py), and
-Python reads the results afterwards. This is for two classes and trees without constraints, if rows
-have equal weights or no cost is measured.
+Python reads the results afterwards. This is for LogitBoost with two classes and for squared errors,
+with trees without constraints, if rows have equal weights or no cost is measured.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -15,9 +16,11 @@ import numpy as np
 from pacboost.kernels import layout
 from pacboost.kernels.layout import TreeArrays
 from pacboost.kernels.pairs import pairs_of_one
+from pacboost.kernels.residuals import add_values, write_pulls
 from pacboost.kernels.routing import bin_of, is_left
+from pacboost.kernels.row_draws import draw_share, gap
 from pacboost.kernels.runtime import Bytes, Cells, Floats, Numbers, Rows, Signs, Wholes
-from pacboost.kernels.runtime.board import own_share
+from pacboost.kernels.runtime.board import meet, own_share, share_of_spans
 from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import team_kernel
 from pacboost.kernels.split import LOW
@@ -26,21 +29,22 @@ GOES_ON, ROUND, ROUNDS, VALIDATED, BEST_ROUND, PATIENCE, MIN_ROUNDS, NO_EDGE = r
 """Places in ``course``: whether to continue; the round, from 0 on, and the number of rounds;
 the number of rounds measured on validation rows, the best of them, the rounds without progress to
 stop after (-1: never), and the minimum number of rounds; whether a tree had no edge."""
-MAX_SUM, L2, HALF_RATE, MAX_STEP, UNIT, MIN_EDGE, BEST = range(7)
-"""Places in ``settings``: the sum of pairs; the penalty on the weight of a leaf; half of the rate;
-the maximum mean of a leaf; the unit of values; the minimum edge; the best validation cost."""
+MAX_SUM, L2, MAX_STEP, UNIT, MIN_EDGE, BEST, SCALE, LARGEST = range(8)
+"""Places in ``settings``: the sum of pairs; the penalty on the weight of a leaf; the maximum mean
+of a leaf; the unit of values; the minimum edge; the best validation cost; the factor from residuals
+to pulls, and the largest residual (1 and infinite for classes)."""
 N_LEAVES, WEIGHT, PULL, WRONG = range(4)
 """Columns of ``Records.wholes``."""
 EDGE, VALIDATION_COST = range(2)
 """Columns of ``Records.floats``."""
 
 
-class DrawnRows(NamedTuple):
-    """The draws of each round: a key for features, rows to grow on (if none, all), and others."""
+class Inputs(NamedTuple):
+    """The key and the learning rate of each round, and room for its rows (none: it uses all)."""
 
     keys: Wholes
+    rates: Floats
     chosen: Rows
-    aside: Rows
 
 
 class Records(NamedTuple):
@@ -70,24 +74,27 @@ class RoundSums(NamedTuple):
     wrong: Wholes
     cost: Floats
     validation_cost: Floats
+    largest: Floats
 
 
 @team_kernel(allocates=False)
 def begin(
-    member: Member, course: Wholes, settings: Floats, drawn: DrawnRows, weights: Wholes,
+    member: Member, course: Wholes, settings: Floats, inputs: Inputs, weights: Wholes,
     pulls: Wholes, tree: TreeArrays, sums: RoundSums,
 ) -> None:  # fmt: skip
-    """Pair pulls and weights, and prepare the tree of a round."""
+    """Pair pulls and weights, draw the rows of a round, and prepare its tree."""
     weight_scale = settings[MAX_SUM] / float(max(np.int64(1), sums.now[0]))
     pull_scale = settings[MAX_SUM] / float(max(np.int64(1), sums.now[1]))
     a, b = own_share(weights.size, member)
     pairs_of_one(weights[a:b], pulls[a:b], False, pull_scale, weight_scale, tree.pairs[0, a:b])
+    key, chosen = inputs.keys[course[ROUND]], inputs.chosen
+    if chosen.size > 0:
+        first, last = draw_share(member, key, weights.size, chosen)
+        for k in range(first, last):
+            tree.rows[k] = chosen[k]
     if member.number > 0:
         return
-    chosen = drawn.chosen[course[ROUND]]
-    for k in range(chosen.size):
-        tree.rows[k] = chosen[k]
-    tree.limits[layout.KEY] = drawn.keys[course[ROUND]]
+    tree.limits[layout.KEY] = key
     tree.rules[layout.PENALTY] = settings[L2] * weight_scale
     leaves = tree.leaves
     leaves.starts[0], leaves.slots[0], leaves.depths[0] = 0, 0, 0
@@ -113,31 +120,33 @@ def weigh_levels(member: Member, penalty: float, tree: TreeArrays) -> None:
 
 
 @team_kernel(allocates=False)
-def settle(
-    member: Member, course: Wholes, drawn: DrawnRows, tree: TreeArrays, cells: Cells
-) -> None:
-    """Set the leaves of the rows that were not chosen."""
-    aside = drawn.aside[course[ROUND]]
-    first, last = own_share(aside.size, member)
+def settle(member: Member, chosen: Rows, tree: TreeArrays, cells: Cells) -> None:
+    """Set the leaves of the rows that were not drawn."""
+    if chosen.size == 0:
+        return
+    first, last = own_share(chosen.size + 1, member)
+    root = np.int64(-1 if tree.plan[layout.LEAVES] == 1 else 0)
     for k in range(first, last):
-        row, at = aside[k], np.int64(-1 if tree.plan[layout.LEAVES] == 1 else 0)
-        while at >= 0:
-            split = tree.splits.columns[at]
-            feature = tree.codes.features[split[layout.FEATURE]]
-            lane = feature[layout.LANE]
-            word = tree.codes.words[lane >> 3, row]
-            b = bin_of(np.int64((word >> np.uint64(8 * (lane & 7))) & np.uint64(255)), feature)
-            goes_left = is_left(b, feature, split, tree.splits.members[at], tree.codes.missing)
-            at = split[layout.LEFT] if goes_left else split[layout.RIGHT]
-        cells[row] = ~at
+        begin, end = gap(chosen, k, cells.size)
+        for row in range(begin, end):
+            at = root
+            while at >= 0:
+                split = tree.splits.columns[at]
+                feature = tree.codes.features[split[layout.FEATURE]]
+                lane = feature[layout.LANE]
+                word = tree.codes.words[lane >> 3, row]
+                b = bin_of(np.int64((word >> np.uint64(8 * (lane & 7))) & np.uint64(255)), feature)
+                goes_left = is_left(b, feature, split, tree.splits.members[at], tree.codes.missing)
+                at = split[layout.LEFT] if goes_left else split[layout.RIGHT]
+            cells[row] = ~at
 
 
 @team_kernel(allocates=False)
 def give_values(
-    member: Member, course: Wholes, settings: Floats, tree: TreeArrays, sums: RoundSums,
-    values: Floats, records: Records,
+    member: Member, course: Wholes, settings: Floats, inputs: Inputs, tree: TreeArrays,
+    sums: RoundSums, values: Floats, records: Records,
 ) -> None:  # fmt: skip
-    """Set each leaf to the Newton step for its rows, and record the tree.
+    """Set each leaf to the step for its rows, and record the tree.
 
     If the tree has no edge, its values are 0, so that no score changes; the round is not counted.
     """
@@ -155,7 +164,8 @@ def give_values(
         if below > 0:
             mean = float(pull) / below
         mean = min(max(mean, -settings[MAX_STEP]), settings[MAX_STEP])
-        value = np.rint(settings[HALF_RATE] * mean / settings[UNIT]) * settings[UNIT]
+        step = inputs.rates[t] * (mean / settings[SCALE])
+        value = np.rint(step / settings[UNIT]) * settings[UNIT]
         values[leaf] = records.values[t, leaf] = value
         cover[splits + leaf] = float(weight)
         edge += pull if value > 0 else -pull if value < 0 else 0
@@ -178,6 +188,59 @@ def give_values(
         course[NO_EDGE] = 1
         for leaf in range(leaves):
             values[leaf] = 0.0
+
+
+@team_kernel(allocates=False)
+def follow_residuals(
+    member: Member, settings: Floats, cells: Cells, values: Floats, targets: Floats, scores: Floats,
+    weights: Wholes, pulls: Wholes, sums: RoundSums,
+) -> None:  # fmt: skip
+    """Add the values of cells to the scores, and write the pulls that follow from the residuals."""
+    a, b = own_share(cells.size, member)
+    targets, scores = targets[a:b], scores[a:b]
+    sums.largest[member.number] = add_values(cells[a:b], values, targets, scores)
+    meet(member)
+    largest = 0.0
+    for k in range(member.team):
+        largest = max(largest, sums.largest[k])
+    scale = math.ldexp(1.0, -math.frexp(max(largest, settings[UNIT]))[1])
+    total = write_pulls(targets, scores, weights[a:b], np.inf, scale, pulls[a:b])
+    sums.totals[member.number, 0] = sums.now[0] if member.number == 0 else 0
+    sums.totals[member.number, 1] = total
+    if member.number == 0:
+        settings[SCALE], settings[LARGEST] = scale, largest
+
+
+@team_kernel(allocates=False)
+def square_costs(member: Member, targets: Floats, scores: Floats, size: int, sums: Floats) -> None:
+    """Sum the squared residuals of each span of ``size`` rows, from first to last."""
+    a, b = share_of_spans(targets.size, size, member)
+    for span in range(a // size, (b + size - 1) // size):
+        total = 0.0
+        for i in range(span * size, min((span + 1) * size, targets.size)):
+            residual = abs(targets[i] - scores[i])
+            total += residual * residual
+        sums[span] = total
+
+
+@team_kernel(allocates=False)
+def sum_of_squares(
+    member: Member, targets: Floats, scores: Floats, squares: Floats, result: Floats
+) -> None:
+    """Sum the squared residuals in the order of ``total`` in numerics/same_bits.py."""
+    a, b = own_share(targets.size, member)
+    for i in range(a, b):
+        squares[i] = (targets[i] - scores[i]) * (targets[i] - scores[i])
+    meet(member)
+    if member.number > 0:
+        return
+    size = squares.size
+    while size > 1:
+        half = (size + 1) // 2
+        for k in range(size - half):
+            squares[k] += squares[half + k]
+        size = half
+    result[0] = squares[0]
 
 
 @team_kernel(allocates=False)
@@ -234,5 +297,5 @@ def finish(
         )
         if is_patience_spent or not np.isfinite(value):
             course[GOES_ON] = 0
-    if course[ROUND] == course[ROUNDS]:
+    if course[ROUND] == course[ROUNDS] or settings[LARGEST] < settings[UNIT]:
         course[GOES_ON] = 0

@@ -7,14 +7,16 @@ defaults in the same row may share a lane; see samples/blocks.py.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacboost.kernels import layout
 from pacboost.kernels.grow import count
 from pacboost.kernels.layout import TreeArrays
+from pacboost.kernels.row_draws import gap
 from pacboost.kernels.runtime import Bytes, Cells, Numbers, Rows, Wholes, Words
 from pacboost.kernels.runtime.board import TICKET, meet, own_share, share
 from pacboost.kernels.runtime.entry import Member
-from pacboost.kernels.runtime.jit import add, inline, kernel, part_of_kernels, prefetch, uncounted
+from pacboost.kernels.runtime.jit import add, inline, kernel, part_of_kernels, prefetch, team_kernel
 
 Whole = int | np.int64
 NO_PLACE = np.uint8(255)  # the code of values that cannot share a lane
@@ -115,20 +117,23 @@ def label(order: Rows, starts: Wholes, sizes: Wholes, first: int, last: int, cel
             low += 1
 
 
-@uncounted
+@team_kernel(allocates=False)
 def settle(
-    words: Words, lanes: Wholes, goes_left: Bytes, left: Numbers, right: Numbers, rows: Rows,
-    cells: Cells,
+    member: Member, words: Words, lanes: Wholes, goes_left: Bytes, left: Numbers, right: Numbers,
+    chosen: NDArray[np.intp], cells: Cells,
 ) -> None:  # fmt: skip
-    """Set the leaves of rows that the tree was not grown on."""
-    for k in range(rows.size):
-        row = rows[k]
-        at = np.int64(0)
-        while at >= 0:
-            lane = lanes[at]
-            code = (words[lane >> 3, row] >> np.uint64(8 * (lane & 7))) & np.uint64(255)
-            at = np.int64(left[at] if goes_left[at, code] else right[at])
-        cells[row] = ~at
+    """Set the leaves of rows between those that the tree was grown on."""
+    first, last = own_share(chosen.size + 1, member)
+    root = np.int64(0 if lanes.size else -1)
+    for k in range(first, last):
+        begin, end = gap(chosen, k, cells.size)
+        for row in range(begin, end):
+            at = root
+            while at >= 0:
+                lane = lanes[at]
+                code = (words[lane >> 3, row] >> np.uint64(8 * (lane & 7))) & np.uint64(255)
+                at = np.int64(left[at] if goes_left[at, code] else right[at])
+            cells[row] = ~at
 
 
 MIN_ROWS_TO_COUNT = 2_048  # per member of a team

@@ -12,6 +12,7 @@ from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import layout, pairs, split
+from pacboost.kernels.row_draws import KEY_BITS
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.kernels.split import LOW
 from pacboost.learners.learner import Rows, Search, Weights
@@ -35,7 +36,7 @@ WHY_TWO_CLASSES = (
 
 def key_of(seed: int) -> np.uint64:
     """Return the random key for drawing the features of each leaf of a tree."""
-    return np.uint64(seed * 2**20)
+    return np.uint64(seed << KEY_BITS)
 
 
 class TreeSearch(Search):
@@ -128,11 +129,6 @@ class TreeSearch(Search):
         votes = np.stack(sums, axis=1)
         values = np.sign(votes) if outputs == 1 else np.eye(outputs)[votes.argmax(axis=1)]
         return tree.valued(values, np.bincount(cells, weights, leaves).astype(np.float64))
-
-    def _not_chosen(self, chosen: Rows) -> NDArray[np.bool_]:
-        others = np.ones(self.sample.n_rows, dtype=np.bool_)
-        others[chosen] = False
-        return others
 
     def constant(self) -> Hypothesis:
         return TreeRule.constant(self._bins, np.zeros(self.sample.signs.shape[1]))

@@ -207,5 +207,6 @@ class SparseTreeSearch(TreeSearch):
         self._shortest[new] = shortest
 
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
-        others = self._not_chosen(chosen)
+        others = np.ones(self.sample.n_rows, dtype=np.bool_)
+        others[chosen] = False
         self._cells[others] = tree.cells(self.sample)[others]

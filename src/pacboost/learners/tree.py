@@ -13,8 +13,7 @@ from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import grow_team, layout, routing, split
 from pacboost.kernels.device import gpu_in_use
 from pacboost.kernels.runtime.entry import Bundle
-from pacboost.kernels.runtime.team import largest_team, together
-from pacboost.kernels.runtime.threads import each_rows
+from pacboost.kernels.runtime.team import largest_team, team_for, together
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Learner, Rows
 from pacboost.learners.tree_parameters import TreeParameters
@@ -149,19 +148,11 @@ class DenseTreeSearch(TreeSearch):
         return ManyTrees(team, arguments, work, self._cells, self._max_leaves, penalty, long)
 
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
-        rows = np.flatnonzero(self._not_chosen(chosen)).astype(np.uint32)
-        if not tree.feature.size:
-            self._cells[rows] = 0
-            return
-        goes_left, lanes = self._sides(tree), self._features[tree.feature, layout.LANE]
-
-        def task(start: int, stop: int) -> None:
-            routing.settle(
-                self._blocks.words, lanes, goes_left, tree.left, tree.right, rows[start:stop],
-                self._cells,
-            )  # fmt: skip
-
-        each_rows(task, rows.size)
+        lanes = self._features[tree.feature, layout.LANE]
+        together(
+            routing.settle, self._blocks.words, lanes, self._sides(tree), tree.left, tree.right,
+            chosen, self._cells, at_most=team_for(self._cells.size),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -233,6 +233,8 @@ def metric_of(choice: str | Measure, booster: Booster[Any]) -> Metric:
     if name in ("huber", "quantile") and booster.name == name:
         setting = "alpha" if name == "huber" else "quantile"
         measure = partial(measure, **{setting: getattr(booster, setting)})
+    if name == "square" and not logs:
+        return SQUARE
     return regression_metric(
         name, lambda targets, scores: measure(targets, _predictions(scores, logs))
     )
@@ -247,6 +249,10 @@ def regression_metric(name: str, measure: Callable[[Scores, Scores], float]) -> 
         return measure(rows.targets, scores[:, 0])
 
     return Metric(name, of_rows)
+
+
+SQUARE = regression_metric("square", square)
+"""The mean squared error of predictions, which kernels/quick_rounds.py can measure."""
 
 
 def _unknown(rows: Sample, scores: Scores) -> float:

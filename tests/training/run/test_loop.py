@@ -15,7 +15,7 @@ from pacboost.learners.learner import Learner, Search, Weights
 from pacboost.learners.stump import Stump
 from pacboost.samples.sample import Sample, Signs
 from pacboost.training.run.loop import Run
-from pacboost.training.run.rounds import RETRIES, DrawsAhead, RowsShown
+from pacboost.training.run.rounds import RETRIES
 from pacboost.training.run.stop_reason import SENTENCES, Stop, StopReason, sentence_of
 from tests.worlds import make_sample, noisy
 
@@ -170,15 +170,3 @@ def test_rounds_kept_and_a_refit_are_part_of_the_reason() -> None:
     refitted = StopReason(Stop.ALL_ROUNDS, {"rounds": 9}, best_round=4)
     assert len({str(plain), str(kept), str(refitted)}) == 3
     assert kept.kind is refitted.kind is Stop.ALL_ROUNDS
-
-
-def test_rows_drawn_ahead_are_those_of_their_rounds() -> None:
-    shown = RowsShown(2_000, seed=3, subsample=0.8)
-    draws = DrawsAhead(shown)
-    for number in (1, 2, 3, 7, 8):  # rounds may be skipped by a run that goes on
-        expected, found = shown.chosen(shown.seed_of(number, 0)), draws.of_round(number)
-        assert expected is not None
-        assert found is not None
-        assert np.array_equal(found, expected)
-    with pytest.raises(ValueError, match="negative"):
-        DrawsAhead(RowsShown(-1, seed=3, subsample=0.8)).of_round(1)

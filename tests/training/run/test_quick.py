@@ -9,14 +9,15 @@ import pytest
 
 from pacboost import BoostClassifier
 from pacboost.boosters.logit import Logit
+from pacboost.boosters.regression import ALL_MET, Square
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, using
 from pacboost.learners import Tree, tree
 from pacboost.ledgers.ledger import Round
-from pacboost.samples.bins import fit_bins
+from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.levels import Levels
-from pacboost.training.metrics import metric
+from pacboost.training.metrics import metric, metric_of
 from pacboost.training.run import early_stopping, loop, quick
 from pacboost.training.run.quick import QuickRounds
 
@@ -27,6 +28,7 @@ TREE = Tree(max_leaves=12, max_features=0.5, min_leaf_rows=3)
 def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compile at once what would be compiled after many rounds only."""
     monkeypatch.setattr(quick, "ROUNDS_TO_COMPILE", 0)
+    monkeypatch.setattr(quick, "ROUNDS_TO_COMPILE_IN_A_FIRST_RUN", 0)
 
 
 def drawn(rows: int, seed: int = 0, *, noise: float = 1.0) -> tuple[Any, Any]:
@@ -52,6 +54,16 @@ def sample_of(rows: int, seed: int = 0, *, noise: float = 1.0, levels: bool = Fa
     X, signs = drawn(rows, seed, noise=noise)
     table = table_of(X, levels=levels)
     return Sample(table, signs, bins=fit_bins(table))
+
+
+def numbers_of(rows: int, seed: int = 0, *, bins: Bins | None = None) -> Sample:
+    """Targets far from 0, of which a few are large."""
+    X, _ = drawn(rows, seed)
+    generator = np.random.default_rng(seed + 50)
+    y = 40.0 + 3.0 * X[:, 0] * X[:, 2] + X[:, 6] + np.exp(generator.normal(size=rows))
+    table = ArrayTable(X)
+    signs = np.ones((rows, 1), dtype=np.int8)
+    return Sample(table, signs, bins=bins or fit_bins(table), targets=y)
 
 
 def watch_of(
@@ -96,6 +108,62 @@ def test_many_rounds_at_a_time_are_single_rounds(
     assert [done.entry for done in handed_out] == [done.entry for done in many.done]
     assert many.stopped == single.stopped
     assert (len(many.done) < 90) == (patience == 3)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("subsample", [1.0, 0.6])
+@pytest.mark.parametrize("patience", [None, 3, -1])
+@pytest.mark.parametrize("rows", [700, ROWS_PER_SPAN + 500])
+def test_many_rounds_for_squared_errors_are_single_rounds(
+    threads: int, subsample: float, patience: int | None, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tree, "MIN_CELLS_PER_THREAD", 300)
+    sample, runs, rounds = numbers_of(rows), [], 60 if rows < 1_000 else 6
+    for _ in range(2):
+        booster = Square(learning_rate=0.3, l2=1.0, grows_after=10)
+        watch = None
+        if patience != -1:
+            own = numbers_of(150, seed=9, bins=sample.bins)
+            watch = early_stopping.EarlyStopping(own, metric_of("loss", booster), patience, 5)
+        runs.append(loop.Run(sample, TREE, booster, seed=4, subsample=subsample, watch=watch))
+    single, many = runs
+    with using(threads):
+        list(islice(single, rounds))
+        assert QuickRounds.of(many, 1) is not None
+        list(many.up_to(rounds))
+    assert known(many) == known(single)
+    assert (many.state.scale, many.state.largest) == (single.state.scale, single.state.largest)
+    assert many.stopped == single.stopped
+
+
+def test_numbers_on_other_rows_of_unequal_weight_are_single_rounds() -> None:
+    sample, base = numbers_of(700), np.random.default_rng(1).uniform(0.1, 5.0, 700)
+    weighted = replace(sample, base=base)
+    runs = [loop.Run(weighted, TREE, Square(learning_rate=0.3), seed=5) for _ in range(2)]
+    assert QuickRounds.of(runs[0], 1) is None  # the weighted mean of squares has no kernel
+    for run in runs:
+        run.rounds.continue_on_other_rows()
+    list(islice(runs[0], 20))
+    list(runs[1].up_to(20))
+    assert QuickRounds.of(runs[1], 1) is not None
+    assert known(runs[1]) == known(runs[0])
+
+
+def test_rounds_end_when_every_number_is_met() -> None:
+    X = np.repeat(np.arange(8.0), 20)[:, None]
+    table = ArrayTable(X)
+    targets = np.array([3.0, -1.0, 4.0, 1.0, -5.0, 9.0, 2.0, 6.0])[X[:, 0].astype(int)]
+    signs = np.ones((len(X), 1), dtype=np.int8)
+    sample = Sample(table, signs, bins=fit_bins(table), targets=targets)
+    runs = [loop.Run(sample, Tree(max_leaves=8), Square(learning_rate=0.9)) for _ in range(2)]
+    list(islice(runs[0], 200))
+    assert QuickRounds.of(runs[1], 1) is not None
+    list(runs[1].up_to(200))
+    assert runs[1].stopped == runs[0].stopped
+    assert runs[1].stopped is not None
+    assert ALL_MET in str(runs[1].stopped)
+    assert 1 < len(runs[1].done) < 200
+    assert known(runs[1]) == known(runs[0])
 
 
 def test_a_team_does_the_same_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,6 +225,7 @@ def test_rounds_are_done_one_by_one_until_compiling_pays(monkeypatch: pytest.Mon
     monkeypatch.setattr(quick, "is_compiled", lambda *_: False)
     monkeypatch.setattr(quick, "in_turn", lambda *_: done.append(len(models)))
     monkeypatch.setattr(quick, "ROUNDS_TO_COMPILE", 10**9)
+    monkeypatch.setattr(quick, "ROUNDS_TO_COMPILE_IN_A_FIRST_RUN", 10**9)
     models.append(BoostClassifier(random_state=0).fit(X, signs[:, 0]))
     assert done == []
     one, other = (model.model_ for model in models)

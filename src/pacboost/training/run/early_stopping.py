@@ -17,7 +17,7 @@ from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN
 from pacboost.samples.bins import Bins, Codes
 from pacboost.samples.sample import Sample
-from pacboost.training.metrics import Metric, log_loss
+from pacboost.training.metrics import SQUARE, Metric, log_loss
 from pacboost.training.run.stop_reason import Stop, StopReason
 
 
@@ -26,6 +26,7 @@ class QuickWatch(NamedTuple):
 
     codes: Codes
     signs: NDArray[np.int8]
+    targets: NDArray[np.float64] | None
     scores: NDArray[np.float64]
     """The kernel updates them."""
     counts: tuple[int, int, int, int]
@@ -71,6 +72,12 @@ class EarlyStopping:
         """Stop the run after this number of rounds if another one was better after as many."""
         self._heat = rounds, best.best_after(rounds)
 
+    @property
+    def rounds_to_heat(self) -> float:
+        """The number of rounds until a heat is decided; infinite if none is left."""
+        left = self._heat[0] - len(self.curve)
+        return left if left > 0 else math.inf
+
     def best_after(self, rounds: int) -> float:
         """Return the least loss within the first rounds; infinite without a round."""
         sign = -1 if self._metric.more_is_better else 1
@@ -80,15 +87,17 @@ class EarlyStopping:
         """Return the input of kernels that measure rows in these bins; None if there are none."""
         measure, sample = self._metric.measure, self.sample
         is_log_loss = isinstance(measure, partial) and measure.func is log_loss
+        has_kernel = is_log_loss or self._metric is SQUARE
         is_dense = sample.bins is bins and sample.sparse is None and sample.labels is None
         is_small = 0 < sample.n_rows <= ROWS_PER_SPAN
-        if not (is_log_loss and is_dense and is_small) or self.others:
+        if not (has_kernel and is_dense and is_small) or self.others:
             return None
         assert sample.codes is not None
         patience = -1 if self._patience is None else self._patience
         counts = len(self.curve), self.best_round, patience, self._least
         scores = self._scores.reshape(-1)
-        return QuickWatch(sample.codes, sample.signs[:, 0].copy(), scores, counts, self._best)
+        signs, targets = sample.signs[:, 0].copy(), sample.targets
+        return QuickWatch(sample.codes, signs, targets, scores, counts, self._best)
 
     @property
     def metric(self) -> str:

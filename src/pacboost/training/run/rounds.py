@@ -9,10 +9,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from threading import Thread
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -22,7 +20,7 @@ from pacboost.boosters.booster import Booster, Measured, Moved, State
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues, Hypothesis, Rule
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels.runtime.threads import threads
+from pacboost.kernels.row_draws import draw_rows
 from pacboost.learners.learner import Learner, Weights
 from pacboost.ledgers.ledger import Round
 from pacboost.numerics.exact import FRESH_TOTAL, draw
@@ -33,13 +31,8 @@ from pacboost.training.run.potentials import Potential, potential_of
 from pacboost.training.run.scores import Margins, agreement, edge_of, masses, names_class, scores_of
 from pacboost.training.run.stop_reason import Stop, StopReason
 
-MIN_ROWS_TO_DRAW_AHEAD = 100_000
-"""With fewer rows, a draw takes less than a millisecond."""
-ROUNDS_DRAWN_AHEAD = 8
-"""A draw takes as long as several rounds on a GPU."""
 
-
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=4096)
 def _seed_of(seed: int, number: int, attempt: int) -> int:
     return int(np.random.SeedSequence((seed, number, attempt)).generate_state(1)[0])
 
@@ -84,22 +77,7 @@ class RowsShown:
     def chosen(self, seed: int) -> NDArray[np.intp] | None:
         if self.subsample >= 1:
             return None
-        count = max(1, round(self.rows * self.subsample))
-        drawn = np.zeros(self.rows, dtype=np.bool_)
-        drawn[np.random.default_rng(seed).permutation(self.rows)[:count]] = True
-        return np.flatnonzero(drawn)  # in ascending order, without sorting
-
-    @property
-    def draws_take_long(self) -> bool:
-        """Whether drawing the rows of a round takes milliseconds."""
-        return self.subsample < 1 and self.rows >= MIN_ROWS_TO_DRAW_AHEAD
-
-    def entropy(self, number: int) -> NDArray[np.uint32]:
-        """Return the input of ``seed_of`` for the first attempt of a round, as 32-bit words."""
-        words = [
-            (self.seed >> k) & 0xFFFFFFFF for k in range(0, max(1, self.seed.bit_length()), 32)
-        ]
-        return np.array([*words, number, 0], dtype=np.uint32)
+        return draw_rows(seed, self.rows, max(1, round(self.rows * self.subsample)))
 
     def drawn(self, request: Request, seed: int, booster: str) -> Request:
         """Replace weights by the counts of a draw of pairs of row and output, if rows are drawn."""
@@ -116,31 +94,6 @@ class RowsShown:
         counts = np.bincount(drawn, minlength=request.weights.size).astype(np.int64)
         weights = counts.reshape(request.weights.shape)
         return replace(request, weights=weights, weight=size, pull=size)
-
-
-class DrawsAhead:
-    """Draws the rows of the next rounds in threads, while a tree is grown."""
-
-    def __init__(self, shown: RowsShown) -> None:
-        self._shown = shown
-        self._begun: dict[int, Future[NDArray[np.intp] | None]] = {}
-
-    def of_round(self, number: int) -> NDArray[np.intp] | None:
-        """Return the rows of a round's first attempt, and begin to draw those of the next."""
-        for later in range(number, number + ROUNDS_DRAWN_AHEAD + 1):
-            if later not in self._begun:
-                begun = self._begun[later] = Future()
-                Thread(target=self._draw, args=(later, begun), daemon=True).start()
-        drawn = self._begun.pop(number).result()
-        for earlier in [round_ for round_ in self._begun if round_ < number]:
-            del self._begun[earlier]
-        return drawn
-
-    def _draw(self, number: int, begun: Future[NDArray[np.intp] | None]) -> None:
-        try:
-            begun.set_result(self._shown.chosen(self._shown.seed_of(number, 0)))
-        except BaseException as problem:
-            begun.set_exception(problem)
 
 
 RETRIES = 10
@@ -214,14 +167,6 @@ class Rounds(ABC, Generic[R]):
         self._attempts = 1 if learner.deterministic and shown.all_rows else RETRIES
         self._on_other_rows = False
         self.search = learner.on(sample)
-        self._ahead = DrawsAhead(shown) if shown.draws_take_long else None
-
-    def chosen(self, number: int, attempt: int) -> NDArray[np.intp] | None:
-        """Return the rows that the learner sees in a round, if these are not all."""
-        # a fit that may use one thread draws by itself
-        if self._ahead is not None and attempt == 0 and threads() > 1:
-            return self._ahead.of_round(number)
-        return self.shown.chosen(self.shown.seed_of(number, attempt))
 
     def start(self) -> Any:
         self.scores = scores_of(self.booster, self.sample)
@@ -338,7 +283,7 @@ class CellRounds(Rounds[MeasuredCells]):
         for attempt in range(self._attempts):
             seed = self.shown.seed_of(number, attempt)
             shown = self.shown.drawn(request, seed, self.booster.name)
-            partition = self.search.partition(shown, seed, self.chosen(number, attempt))
+            partition = self.search.partition(shown, seed, self.shown.chosen(seed))
             candidate = self._measure(state, request, *partition)
             if _is_useful(candidate):
                 return candidate
