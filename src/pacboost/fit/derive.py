@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from pacboost.fit.ask import Ask, FitRows
 from pacboost.fit.recipe import Recipe
 from pacboost.fit.rows import LabelledRows
 from pacboost.fit.settings import (
@@ -14,29 +17,61 @@ from pacboost.fit.settings import (
     ROWS_OF_A_SEARCH,
 )
 from pacboost.learners.tree import Tree
-from pacboost.sources.derived import DerivedColumn, derivable
+from pacboost.sources.derived import DerivedColumn, DerivedTable, derivable
+from pacboost.sources.level_means import LearningRows, LevelMeans, level_means
+from pacboost.sources.table import Table
 from pacboost.training.run.loop import Run
 
 
 def is_possible(recipe: Recipe, run: Run) -> bool:
     """Check whether a trial may derive columns."""
-    learner, table = recipe.learner, run.sample.table
-    # a derived column is no single one, and need not rise where its columns do
-    free = isinstance(learner, Tree) and not learner.monotone and learner.interactions is None
-    plain = table.entries is None and not recipe.openings and recipe.pairs is None
-    enough = table.n_rows >= MIN_ROWS_TO_DERIVE and recipe.rounds >= ROUNDS_OF_A_HEAT
     is_measured = run.watch is not None and run.sample.bins is not None
-    return free and plain and enough and is_measured and not recipe.derived
+    new = all(isinstance(column, LevelMeans) for column in recipe.derived)
+    return is_measured and new and not recipe.openings and _is_free(recipe, run.sample.table)
+
+
+def _is_free(recipe: Recipe, table: Table) -> bool:
+    # a derived column is no single one, and need not rise where its columns do
+    learner = recipe.learner
+    free = isinstance(learner, Tree) and not learner.monotone and learner.interactions is None
+    enough = table.n_rows >= MIN_ROWS_TO_DERIVE and recipe.rounds >= ROUNDS_OF_A_HEAT
+    return free and enough and table.entries is None and recipe.pairs is None
+
+
+def known_before(rows: FitRows, recipe: Recipe, ask: Ask) -> tuple[FitRows, Recipe]:
+    """Return rows and recipe with the derived columns that no trial has to find.
+
+    These are means of the levels of categories that have too many, and what an earlier fit has.
+    """
+    learn, earlier = rows.learn, () if ask.earlier is None else ask.earlier.model.schema.derived
+    one_number = learn.labels is None and learn.signs.shape[1] == 1 and rows.schema.text is None
+    others = tuple(column for column in earlier if not isinstance(column, LevelMeans))
+    if not (ask.derives and one_number and _is_free(recipe, learn.table)):
+        return rows, replace(recipe, derived=others)
+    targets = (learn.signs[:, 0] > 0) * 1.0 if learn.targets is None else learn.targets
+    columns, means = [], {}
+    for column in sorted(rows.schema.levels.columns):
+        made = level_means(learn.table, column, targets, learn.weights, ask.seed)
+        if made is not None:
+            columns.append(made[0])
+            means[column] = made[1]
+    if columns:
+        learn = replace(learn, table=LearningRows(learn.table, means))
+    return replace(rows, learn=learn), replace(recipe, derived=(*columns, *others))
 
 
 def candidates(run: Run) -> tuple[DerivedColumn, ...]:
     """Return columns derived from the columns of numbers that were most useful."""
     bins = run.sample.bins
     assert bins is not None
-    gains = run.vote().gains(run.sample.table.n_columns)
+    table = run.sample.table
+    means = table.derived if isinstance(table, DerivedTable) else ()
+    gains = run.vote().gains(table.n_columns)
     gains[(bins.levels > 0) | (bins.sizes < 2)] = 0
+    gains = gains[: table.n_columns - len(means)]
     order = np.argsort(-gains, kind="stable")[:COLUMNS_TO_DERIVE_FROM]
-    return derivable(sorted(j for j in order.tolist() if gains[j] > 0))
+    pairs = derivable(sorted(j for j in order.tolist() if gains[j] > 0))
+    return (*means, *pairs) if pairs else ()
 
 
 def searched(rows: LabelledRows) -> LabelledRows:
@@ -49,5 +84,8 @@ def searched(rows: LabelledRows) -> LabelledRows:
 def most_used(run: Run, derived: tuple[DerivedColumn, ...]) -> tuple[DerivedColumn, ...]:
     """Return the derived columns of a run that were most useful."""
     gains = run.vote().gains(run.sample.table.n_columns)[-len(derived) :]
+    means = [column for column in derived if isinstance(column, LevelMeans)]
+    gains[: len(means)] = 0
     order = np.argsort(-gains, kind="stable")[:MAX_DERIVED]
-    return tuple(derived[j] for j in order.tolist() if gains[j] > 0)
+    pairs = [derived[j] for j in order.tolist() if gains[j] > 0]
+    return (*means, *pairs) if pairs else ()

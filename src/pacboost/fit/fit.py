@@ -12,6 +12,7 @@ from typing import Any
 
 from pacboost.boosters.booster import Booster
 from pacboost.errors import ParameterError
+from pacboost.fit import derive
 from pacboost.fit.ask import AUTO, Ask, FitRows, ValidationSet
 from pacboost.fit.certify import certified
 from pacboost.fit.concerns import curve_for, little_use
@@ -84,8 +85,7 @@ def prepare(X: Any, y: Any, sample_weight: Any, ask: Ask) -> tuple[Trial, RowMem
         schema, table = Schema.learn(division.X, ask.columns)
     rows = read(division, schema, table, sample_weight, ask)
     recipe = ask.chooser.recipe(rows, ask)  # what the user set, else the table of settings
-    if ask.earlier is not None:  # the rules of the earlier fit ask about its columns
-        recipe = replace(recipe, derived=ask.earlier.model.schema.derived)
+    rows, recipe = derive.known_before(rows, recipe, ask)
     refuse(recipe.booster, rows)
     if table.entries is not None and not recipe.learner.sparse:
         warn_of_dense(table)

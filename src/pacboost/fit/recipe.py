@@ -67,7 +67,8 @@ class Recipe:
         # with 40,000 rows lines gain half a percent of the log loss and double the time, so that
         # they fade out before 30,000 (docs/decisions/0028)
         share = 1 - ramp(rows.n_rows)
-        least = max(self.least, table.n_columns + 1)  # early stopping may not cut lines off
+        # early stopping may not cut lines off
+        least = max(self.least, table.n_columns + len(self.derived) + 1)
         like = "square" if quality == "best" and name in LINE_STRENGTHS else name
         strengths = [share * strength for strength in LINE_STRENGTHS.get(like, ()) if share]
         return [replace(self, openings=(StraightLines(s),), least=least) for s in strengths]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
-from pacboost.sources.levels import NO_LEVELS, Levels, is_missing
+from pacboost.sources.levels import NO_LEVELS, Level, Levels, distinct, is_missing
 from pacboost.sources.table import ColumnTable, Table, Values, refuse_infinite, refuse_text
 
 
@@ -76,6 +76,14 @@ class CategorisedArray(ColumnTable):
 
     def given(self, column: int, row: int) -> Any:
         return self._array[row, column]
+
+    def every_level(self, column: int) -> tuple[Level, ...]:
+        return tuple(sorted(distinct(self._array[:, column])))
+
+    def level_numbers(self, column: int, levels: tuple[Level, ...]) -> NDArray[np.float64]:
+        return Levels({column: levels}).numbers(
+            column, self._array[:, column], self._shown(column)
+        )
 
     def _shown(self, number: int) -> str:
         return str(number) if self.names is None else repr(self.names[number])

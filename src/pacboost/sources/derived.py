@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pacboost.sources.table import Table, Values
 
-Operator = Literal["+", "-", "*", "/"]
+Operator = Literal["+", "-", "*", "/", "mean"]
 OPERATORS: dict[Operator, np.ufunc] = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide,
 }  # fmt: skip
@@ -40,6 +40,10 @@ class DerivedColumn:
     def name(self, names: Sequence[str] | Mapping[int, str]) -> str:
         """Return the name of the column, by the names of all others."""
         return f"{names[self.first]} {SIGNS[self.operator]} {names[self.second]}"
+
+    def of(self, table: Table) -> NDArray[np.float32]:
+        """Return the column that is derived from those of a table."""
+        return self.values(table.column(self.first), table.column(self.second))
 
     def values(self, first: Values, second: Values) -> NDArray[np.float32]:
         """Return the values; results that are not finite are missing."""
@@ -85,8 +89,7 @@ class DerivedTable(Table):
             return table.block(first, last)
         parts: list[NDArray[Any]] = [table.block(first, own)] if first < own else []
         for column in self.derived[max(first - own, 0) : last - own]:
-            values = column.values(table.column(column.first), table.column(column.second))
-            parts.append(values[:, None])
+            parts.append(column.of(table)[:, None])
         joined: Values = np.concatenate(parts, axis=1)
         return joined
 

@@ -20,7 +20,7 @@ from pacboost.errors import DataError, PacboostError, warn_once
 from pacboost.sources import dataframe, written
 from pacboost.sources.arrow import doubles, memory, one_chunk
 from pacboost.sources.categories import FROM_DTYPE, chosen_columns, is_by_type, levels_of
-from pacboost.sources.levels import NO_LEVELS, Levels, distinct, is_missing, pieces
+from pacboost.sources.levels import NO_LEVELS, Level, Levels, distinct, is_missing, pieces
 from pacboost.sources.table import FINITE, ColumnTable, Values, refuse_text
 
 
@@ -258,6 +258,12 @@ class FrameTable(ColumnTable):
         cell = self._columns[self._sources[column]][row]
         is_absent = isinstance(cell, str) and self.origin.spelling.is_missing(cell.strip())
         return None if is_absent or cell in self._absent else cell
+
+    def level_numbers(self, column: int, levels: tuple[Level, ...]) -> NDArray[np.float64]:
+        if {*levels} <= {*self.levels.columns.get(column, ())}:
+            return super().level_numbers(column, levels)
+        one, name = self.columns([column]).as_given, self.names[column]
+        return FrameTable.like(one, [name], Levels({0: levels}), self.origin).column(0)
 
     def _from_text_or_dates(self, number: int, kind: int) -> Values:
         """Convert text to levels or numbers, and dates to one of their parts."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
-from pacboost.sources.levels import NO_LEVELS, Levels, is_missing
+from pacboost.sources.levels import NO_LEVELS, Level, Levels, is_missing
 
 FINITE = (
     "values must be finite, or NaN if they are missing. Clip infinite values or make them missing."
@@ -150,6 +150,24 @@ class Table(ABC):
     def distinct(self, column: int) -> NDArray[Any]:
         return self._decoded(column, np.unique(self.column(column)))
 
+    def every_level(self, column: int) -> tuple[Level, ...]:
+        """Return the levels of a column, with those that the fit groups."""
+        known = self.levels.columns.get(column)
+        return tuple(np.unique(self.column(column)).tolist()) if known is None else known
+
+    def level_numbers(self, column: int, levels: tuple[Level, ...]) -> NDArray[np.float64]:
+        """Return the numbers that these levels have in a column, NaN for other ones."""
+        values, name = self.column(column), self.name(column)
+        wanted, old_levels = Levels({column: levels}), self.levels.columns.get(column)
+        if old_levels is None:
+            return wanted.numbers(column, values, name)
+        present = ~np.isnan(values)
+        numbers = np.full(values.size, np.nan)
+        if present.any():  # from old to new level numbers
+            there = np.array(old_levels, dtype=object)
+            numbers[present] = wanted.numbers(column, there, name)[values[present].astype(int)]
+        return numbers
+
     def _decoded(self, column: int, values: NDArray[Any]) -> NDArray[Any]:
         return self.levels.values(column, values) if column in self.levels else values
 
@@ -186,6 +204,12 @@ class SomeRows(Table):
     def given(self, column: int, row: int) -> Any:
         return self._table.given(column, int(self._chosen[row]))
 
+    def every_level(self, column: int) -> tuple[Level, ...]:
+        return self._table.every_level(column)
+
+    def level_numbers(self, column: int, levels: tuple[Level, ...]) -> NDArray[np.float64]:
+        return self._table.level_numbers(column, levels)[self._chosen]
+
     def in_place(self) -> tuple[Any, NDArray[np.intp] | None] | None:
         source = self._table.in_place()
         if source is None:
@@ -209,18 +233,15 @@ class RecodedTable(ColumnTable):
         return self._table.given(column, row)
 
     def column(self, number: int) -> Values:
-        values = self._table.column(number)
         if number not in self.levels:
-            return values
-        old_levels, name = self._table.levels.columns.get(number), self.name(number)
-        if old_levels is None:
-            return self.levels.numbers(number, values, name)
-        present = ~np.isnan(values)
-        numbers = np.full(values.size, np.nan)
-        if present.any():  # from old to new level numbers
-            there = np.array(old_levels, dtype=object)
-            numbers[present] = self.levels.numbers(number, there, name)[values[present].astype(int)]
-        return numbers
+            return self._table.column(number)
+        return self._table.level_numbers(number, self.levels.columns[number])
+
+    def every_level(self, column: int) -> tuple[Level, ...]:
+        return self._table.every_level(column)
+
+    def level_numbers(self, column: int, levels: tuple[Level, ...]) -> NDArray[np.float64]:
+        return self._table.level_numbers(column, levels)
 
 
 def refuse_infinite(values: Values, column: str) -> None:

@@ -15,6 +15,7 @@ from pacboost.numerics.same_bits import row_totals
 from pacboost.samples.sample import Sample
 from pacboost.sources.dataframe import to_frame
 from pacboost.sources.derived import DerivedTable
+from pacboost.sources.levels import Level
 from pacboost.sources.table import Table, Values
 from pacboost.training.metrics import Metric
 
@@ -126,6 +127,11 @@ class Shuffled(Table):
         self.n_rows, self.n_columns = table.n_rows, table.n_columns
         self.names, self.levels = table.names, table.levels
         self.width = min(table.width, 8)  # a block with the shuffled column is copied
+
+    def level_numbers(self, column: int, levels: tuple[Level, ...]) -> NDArray[np.float64]:
+        """Return the numbers that these levels have, in the other order of the shuffled column."""
+        numbers = self._table.level_numbers(column, levels)
+        return numbers[self._order] if column == self._column else numbers
 
     def block(self, first: int, last: int) -> Values:
         """Return these columns, with the shuffled one in its other order."""

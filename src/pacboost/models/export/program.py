@@ -22,6 +22,7 @@ from pacboost.models.calibration import Isotonic, Sigmoid
 from pacboost.models.export.trees import Trees, of_vote, splits_of
 from pacboost.models.model import Model
 from pacboost.sources.derived import DerivedColumn
+from pacboost.sources.level_means import LevelMeans
 from pacboost.sources.levels import Levels
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.text import TextFeatures
@@ -193,6 +194,12 @@ def _plain_program(model: BaseEstimator | Model, fitted: object, max_splits: int
             f"{type(model).__name__} cannot be exported: it holds no vote of rules and no forest. "
             "What can be, after fit: StrongClassifier, AdaBoostClassifier, BoostClassifier, "
             "BoostRegressor, FilterBoostClassifier, TextBoostClassifier and the forests"
+        )
+    means = [made for made in fitted.schema.derived if isinstance(made, LevelMeans)]
+    if means:
+        raise ParameterError(
+            f"the model has a column of means of levels ('{fitted.derived_names[0]}'), which "
+            "programs do not compute. Fit with derive=False, or keep the model file"
         )
     answer, vote = _answer(fitted), fitted.vote
     lists = vote.index if isinstance(vote, Vote) else None

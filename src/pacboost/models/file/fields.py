@@ -17,6 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 from pacboost.bounds.certificate import Certificate
 from pacboost.models.file.document import MemoryBudget
 from pacboost.sources.derived import OPERATORS, DerivedColumn
+from pacboost.sources.level_means import MEANS, LevelMeans
 
 MAX_NUMBER = 1e150
 """No vote or value of a fit is larger; products and sums of such numbers stay finite."""
@@ -290,8 +291,25 @@ def derived_read(part: Fields, features: int) -> tuple[DerivedColumn, ...]:
     """Read the columns that are derived from others, if there are any."""
     derived = []
     for stored in part.get("derived", list) if "derived" in part else ():
+        if isinstance(stored, list) and stored[:1] == [MEANS]:
+            derived.append(_means_read(part, stored, features))
+            continue
         operator, *pair = stored if isinstance(stored, list) and len(stored) == 3 else [None]
         if not (operator in OPERATORS and all(type(j) is int and 0 <= j < features for j in pair)):
             part.refuse("derived", f"holds {stored!r:.60}, which is no operator and two columns")
         derived.append(DerivedColumn(operator, *pair))
     return tuple(derived)
+
+
+def _means_read(part: Fields, stored: list[Any], features: int) -> LevelMeans:
+    column, same, levels, means = stored[1:] if len(stored) == 5 else (None, None, None, None)
+    is_column = type(column) is int and 0 <= column < features and type(same) is int
+    is_list = isinstance(levels, list) and isinstance(means, list) and len(levels) == len(means)
+    if not (
+        is_column and same == column and is_list
+        and all(type(level) in (str, bool, int, float) for level in levels)
+        and len(set(levels)) == len(levels)
+        and all(type(mean) is float and math.isfinite(mean) for mean in means)
+    ):  # fmt: skip
+        part.refuse("derived", f"holds {stored!r:.60}, which is no column and means of its levels")
+    return LevelMeans(MEANS, column, column, tuple(levels), tuple(means))

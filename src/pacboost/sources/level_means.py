@@ -1,0 +1,131 @@
+"""Columns of means: what rows of each rarer level of a category had on average.
+
+Codes tell 254 levels of a category apart, and the rarer ones are grouped. Their means are one column
+of numbers more. A row that is learned from is given the mean of the rows before it, in a random
+order, so that no row sees its own label; new rows are given the mean of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.numerics.same_bits import total
+from pacboost.sources.derived import DerivedColumn
+from pacboost.sources.levels import Level
+from pacboost.sources.table import Table, Values
+
+MEANS = "mean"
+PRIOR_ROWS = 5.0
+"""How many rows of the mean of all rows are added to those of a level."""
+MIN_LEVEL_ROWS = 2
+"""Levels of fewer rows have no mean, and no model holds their names."""
+MAX_TARGET = 1e30
+
+
+@dataclass(frozen=True)
+class LevelMeans(DerivedColumn):
+    """A column of the means of some levels of another column.
+
+    >>> column = LevelMeans("mean", 0, 0, ("Ulm",), (0.25,))
+    >>> column.name(["town"])
+    'mean of town'
+    """
+
+    levels: tuple[Level, ...] = ()
+    means: tuple[float, ...] = ()
+
+    def name(self, names: Sequence[str] | Mapping[int, str]) -> str:
+        """Return the name of the column, by the names of all others."""
+        return f"mean of {names[self.first]}"
+
+    def of(self, table: Table) -> NDArray[np.float32]:
+        """Return the mean of each row's level, NaN for levels without one."""
+        if isinstance(table, LearningRows):
+            return table.means[self.first]
+        numbers = table.level_numbers(self.first, self.levels)
+        means = np.array([*self.means, np.nan], dtype=np.float32)
+        return means[np.where(np.isnan(numbers), -1, numbers).astype(np.intp)]
+
+
+class LearningRows(Table):
+    """Another table, whose rows were given means of rows before them."""
+
+    def __init__(self, table: Table, means: Mapping[int, NDArray[np.float32]]) -> None:
+        self._table, self.means = table, means
+        self.n_rows, self.n_columns, self.width = table.n_rows, table.n_columns, table.width
+        self.names, self.levels = table.names, table.levels
+
+    def block(self, first: int, last: int) -> Values:
+        """Return these columns of the other table."""
+        return self._table.block(first, last)
+
+    def take(self, rows: NDArray[np.intp]) -> Table:
+        """Return some of the rows, with the means that they were given."""
+        means = {column: values[rows] for column, values in self.means.items()}
+        return LearningRows(self._table.take(rows), means)
+
+    def given(self, column: int, row: int) -> Any:
+        """Return a cell as it was given."""
+        return self._table.given(column, row)
+
+
+def level_means(
+    table: Table,
+    column: int,
+    targets: NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+    seed: int,
+) -> tuple[LevelMeans, NDArray[np.float32]] | None:
+    """Return the means of grouped levels, and those that the rows are given; None without any.
+
+    >>> from pacboost.sources.arrays import CategorisedArray
+    >>> from pacboost.sources.levels import Levels
+    >>> rows = CategorisedArray(np.array([["a"], ["b"], ["b"], ["c"]]), Levels({0: ("a",)}))
+    >>> level_means(rows, 0, np.array([1.0, 0.0, 1.0, 0.0]), None, seed=0)
+    (LevelMeans(operator='mean', first=0, second=0, levels=('b',), means=(0.5,)), \
+array([nan, 0.5833333, nan, nan], dtype=float32))
+    """
+    kept = set(table.levels.columns[column])
+    others = tuple(level for level in table.every_level(column) if level not in kept)
+    if not others or np.abs(targets).max() > MAX_TARGET:
+        return None
+    found = table.level_numbers(column, others)
+    numbers = np.where(np.isnan(found), len(others), found).astype(np.intp)
+    counts = np.bincount(numbers, minlength=len(others) + 1)[:-1]
+    several = np.append(counts >= MIN_LEVEL_ROWS, False)
+    if not several.any():
+        return None
+    each = np.ones(targets.size) if weights is None else weights * (weights.size / total(weights))
+    mean = total(each * targets) / total(each)
+    order = np.random.default_rng((seed, column)).permutation(targets.size)
+    order = order[np.argsort(numbers[order], kind="stable")]  # level by level
+    sums, sizes = each[order] * (targets[order] - mean), each[order]
+    starts = np.flatnonzero(np.diff(numbers[order], prepend=-1))
+    before, after = _running(sums, starts)
+    rows, all_rows = _running(sizes, starts)
+    given = np.full(targets.size, np.nan, dtype=np.float32)
+    given[order] = mean + before / (rows + PRIOR_ROWS)
+    given[order[starts]] = np.nan  # of the first row of a level no more is known than of a new one
+    given[~several[numbers]] = np.nan
+    means = (mean + after / (all_rows + PRIOR_ROWS)).astype(np.float32)
+    present = numbers[order[starts]]
+    stored = {int(k): float(m) for k, m in zip(present, means, strict=True) if several[k]}
+    levels = tuple(others[k] for k in stored)
+    return LevelMeans(MEANS, column, column, levels, tuple(stored.values())), given
+
+
+def _running(
+    values: NDArray[np.float64], starts: NDArray[np.intp]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the sum before each value of its group, and the sum of each group."""
+    sums = np.cumsum(values)  # one after the other, on any machine
+    sizes = np.diff(np.append(starts, values.size))
+    before = sums - values
+    first = before[starts]
+    ends = sums[np.append(starts[1:], values.size) - 1]
+    return before - np.repeat(first, sizes), ends - first
