@@ -7,6 +7,7 @@ order, so that no row sees its own label; new rows are given the mean of all.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -81,14 +82,16 @@ def level_means(
     weights: NDArray[np.float64] | None,
     seed: int,
 ) -> tuple[LevelMeans, NDArray[np.float32]] | None:
-    """Return the means of grouped levels, and those that the rows are given; None without any.
+    """Return the means of grouped levels, and those that the rows are given; None if these differ no
+    more than by chance.
 
     >>> from pacboost.sources.arrays import CategorisedArray
     >>> from pacboost.sources.levels import Levels
-    >>> rows = CategorisedArray(np.array([["a"], ["b"], ["b"], ["c"]]), Levels({0: ("a",)}))
-    >>> level_means(rows, 0, np.array([1.0, 0.0, 1.0, 0.0]), None, seed=0)
-    (LevelMeans(operator='mean', first=0, second=0, levels=('b',), means=(0.5,)), \
-array([nan, 0.5833333, nan, nan], dtype=float32))
+    >>> towns = np.array(["Ulm", "Bonn", "Rom", "Rom", "Bonn", "Rom"], dtype=object)
+    >>> rows = CategorisedArray(towns[:, None], Levels({0: ("Ulm",)}))
+    >>> column, given = level_means(rows, 0, np.array([1.0, 0, 1, 1, 0, 1]), None, seed=0)
+    >>> column.levels
+    ('Bonn', 'Rom')
     """
     kept = set(table.levels.columns[column])
     others = tuple(level for level in table.every_level(column) if level not in kept)
@@ -102,6 +105,9 @@ array([nan, 0.5833333, nan, nan], dtype=float32))
         return None
     each = np.ones(targets.size) if weights is None else weights * (weights.size / total(weights))
     mean = total(each * targets) / total(each)
+    is_level = several[numbers]
+    if not _differ(numbers[is_level], targets[is_level] - mean, each[is_level]):
+        return None
     order = np.random.default_rng((seed, column)).permutation(targets.size)
     order = order[np.argsort(numbers[order], kind="stable")]  # level by level
     sums, sizes = each[order] * (targets[order] - mean), each[order]
@@ -111,12 +117,27 @@ array([nan, 0.5833333, nan, nan], dtype=float32))
     given = np.full(targets.size, np.nan, dtype=np.float32)
     given[order] = mean + before / (rows + PRIOR_ROWS)
     given[order[starts]] = np.nan  # of the first row of a level no more is known than of a new one
-    given[~several[numbers]] = np.nan
+    given[~is_level] = np.nan
     means = (mean + after / (all_rows + PRIOR_ROWS)).astype(np.float32)
     present = numbers[order[starts]]
     stored = {int(k): float(m) for k, m in zip(present, means, strict=True) if several[k]}
     levels = tuple(others[k] for k in stored)
     return LevelMeans(MEANS, column, column, levels, tuple(stored.values())), given
+
+
+def _differ(
+    numbers: NDArray[np.intp], values: NDArray[np.float64], weights: NDArray[np.float64]
+) -> bool:
+    """Check by Fisher's F whether means differ by more than those of random levels would."""
+    each = np.unique(numbers, return_inverse=True)[1]
+    rows, sums = np.bincount(each, weights), np.bincount(each, weights * values)
+    levels, counting = np.count_nonzero(rows), np.count_nonzero(weights)
+    if not 1 < levels < counting:
+        return False
+    of_levels = total(sums[rows > 0] ** 2 / rows[rows > 0])
+    between = (of_levels - total(sums) ** 2 / total(rows)) / (levels - 1)
+    within = (total(weights * values**2) - of_levels) / (counting - levels)
+    return bool(between > within * (1 + 2 * math.sqrt(2 / levels)))
 
 
 def _running(

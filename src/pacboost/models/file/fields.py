@@ -7,6 +7,7 @@ their fields: ten thousand rounds are a dozen arrays, which are small on disk an
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
 from typing import Any, NoReturn, Protocol, TypeVar
