@@ -28,14 +28,25 @@ def is_possible(recipe: Recipe, run: Run) -> bool:
     is_measured = run.watch is not None and run.sample.bins is not None
     enough = recipe.rounds >= ROUNDS_OF_A_HEAT
     new = all(isinstance(column, LevelMeans) for column in recipe.derived)
-    return is_measured and enough and new and not recipe.openings and _is_free(recipe, run.sample.table)
+    return (
+        is_measured
+        and enough
+        and new
+        and not recipe.openings
+        and _is_free(recipe, run.sample.table)
+    )
 
 
 def _is_free(recipe: Recipe, table: Table) -> bool:
     # a derived column is no single one, and need not rise where its columns do
     learner = recipe.learner
     free = isinstance(learner, Tree) and not learner.monotone and learner.interactions is None
-    return free and table.n_rows >= MIN_ROWS_TO_DERIVE and table.entries is None and recipe.pairs is None
+    return (
+        free
+        and table.n_rows >= MIN_ROWS_TO_DERIVE
+        and table.entries is None
+        and recipe.pairs is None
+    )
 
 
 def known_before(rows: FitRows, recipe: Recipe, ask: Ask) -> tuple[FitRows, Recipe]:

@@ -80,10 +80,8 @@ class CategorisedArray(ColumnTable):
     def every_level(self, column: int) -> tuple[Level, ...]:
         return tuple(sorted(distinct(self._array[:, column])))
 
-    def level_numbers(self, column: int, levels: tuple[Level, ...]) -> NDArray[np.float64]:
-        return Levels({column: levels}).numbers(
-            column, self._array[:, column], self._shown(column)
-        )
+    def level_numbers(self, column: int, levels: tuple[Level, ...]) -> Values:
+        return Levels({column: levels}).numbers(column, self._array[:, column], self._shown(column))
 
     def _shown(self, number: int) -> str:
         return str(number) if self.names is None else repr(self.names[number])

@@ -259,7 +259,7 @@ class FrameTable(ColumnTable):
         is_absent = isinstance(cell, str) and self.origin.spelling.is_missing(cell.strip())
         return None if is_absent or cell in self._absent else cell
 
-    def level_numbers(self, column: int, levels: tuple[Level, ...]) -> NDArray[np.float64]:
+    def level_numbers(self, column: int, levels: tuple[Level, ...]) -> Values:
         if {*levels} <= {*self.levels.columns.get(column, ())}:
             return super().level_numbers(column, levels)
         one, name = self.columns([column]).as_given, self.names[column]

@@ -1,8 +1,8 @@
 """Columns of means: what rows of each rarer level of a category had on average.
 
-Codes tell 254 levels of a category apart, and the rarer ones are grouped. Their means are one column
-of numbers more. A row that is learned from is given the mean of the rows before it, in a random
-order, so that no row sees its own label; new rows are given the mean of all.
+Codes tell 254 levels of a category apart, and the rarer ones are grouped. Their means are one
+column of numbers more. A row that is learned from gets the mean of the rows before it, in a random
+order, so that it does not see its own label; a new row gets the mean of all of them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,9 @@ from pacboost.sources.derived import DerivedColumn
 from pacboost.sources.levels import Level
 from pacboost.sources.table import Table, Values
 
-MEANS = "mean"
-PRIOR_ROWS = 5.0
-"""How many rows of the mean of all rows are added to those of a level."""
+MEANS: Final = "mean"
+LEAST_PRIOR_ROWS = 1.0
+"""How many rows of the mean of all rows are added to those of a level, at least."""
 MIN_LEVEL_ROWS = 2
 """Levels of fewer rows have no mean, and no model holds their names."""
 MAX_TARGET = 1e30
@@ -78,12 +78,11 @@ class LearningRows(Table):
 def level_means(
     table: Table,
     column: int,
-    targets: NDArray[np.float64],
+    targets: Values,
     weights: NDArray[np.float64] | None,
     seed: int,
 ) -> tuple[LevelMeans, NDArray[np.float32]] | None:
-    """Return the means of grouped levels, and those that the rows are given; None if these differ no
-    more than by chance.
+    """Return the means of grouped levels, and those that rows are given; None if they say nothing.
 
     >>> from pacboost.sources.arrays import CategorisedArray
     >>> from pacboost.sources.levels import Levels
@@ -103,10 +102,13 @@ def level_means(
     several = np.append(counts >= MIN_LEVEL_ROWS, False)
     if not several.any():
         return None
-    each = np.ones(targets.size) if weights is None else weights * (weights.size / total(weights))
+    each = np.ones(targets.size)
+    if weights is not None:
+        each = weights * (np.count_nonzero(weights) / total(weights))
     mean = total(each * targets) / total(each)
     is_level = several[numbers]
-    if not _differ(numbers[is_level], targets[is_level] - mean, each[is_level]):
+    prior = _prior_rows(numbers[is_level], targets[is_level] - mean, each[is_level])
+    if prior is None:
         return None
     order = np.random.default_rng((seed, column)).permutation(targets.size)
     order = order[np.argsort(numbers[order], kind="stable")]  # level by level
@@ -115,29 +117,35 @@ def level_means(
     before, after = _running(sums, starts)
     rows, all_rows = _running(sizes, starts)
     given = np.full(targets.size, np.nan, dtype=np.float32)
-    given[order] = mean + before / (rows + PRIOR_ROWS)
+    given[order] = mean + before / (rows + prior)
     given[order[starts]] = np.nan  # of the first row of a level no more is known than of a new one
     given[~is_level] = np.nan
-    means = (mean + after / (all_rows + PRIOR_ROWS)).astype(np.float32)
+    means = (mean + after / (all_rows + prior)).astype(np.float32)
     present = numbers[order[starts]]
     stored = {int(k): float(m) for k, m in zip(present, means, strict=True) if several[k]}
     levels = tuple(others[k] for k in stored)
     return LevelMeans(MEANS, column, column, levels, tuple(stored.values())), given
 
 
-def _differ(
+def _prior_rows(
     numbers: NDArray[np.intp], values: NDArray[np.float64], weights: NDArray[np.float64]
-) -> bool:
-    """Check by Fisher's F whether means differ by more than those of random levels would."""
+) -> float | None:
+    """Return how many rows say as much as levels differ; None if they need not differ at all.
+
+    Fisher's F is the variance between levels over that within them.
+    """
     each = np.unique(numbers, return_inverse=True)[1]
     rows, sums = np.bincount(each, weights), np.bincount(each, weights * values)
     levels, counting = np.count_nonzero(rows), np.count_nonzero(weights)
     if not 1 < levels < counting:
-        return False
+        return None
     of_levels = total(sums[rows > 0] ** 2 / rows[rows > 0])
     between = (of_levels - total(sums) ** 2 / total(rows)) / (levels - 1)
     within = (total(weights * values**2) - of_levels) / (counting - levels)
-    return bool(between > within * (1 + 2 * math.sqrt(2 / levels)))
+    if between <= within * (1 + 2 * math.sqrt(2 / levels)):
+        return None
+    size = total(rows) / levels
+    return max(size * within / (between - within), LEAST_PRIOR_ROWS)
 
 
 def _running(

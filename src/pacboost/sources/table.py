@@ -155,7 +155,7 @@ class Table(ABC):
         known = self.levels.columns.get(column)
         return tuple(np.unique(self.column(column)).tolist()) if known is None else known
 
-    def level_numbers(self, column: int, levels: tuple[Level, ...]) -> NDArray[np.float64]:
+    def level_numbers(self, column: int, levels: tuple[Level, ...]) -> Values:
         """Return the numbers that these levels have in a column, NaN for other ones."""
         values, name = self.column(column), self.name(column)
         wanted, old_levels = Levels({column: levels}), self.levels.columns.get(column)
@@ -207,7 +207,7 @@ class SomeRows(Table):
     def every_level(self, column: int) -> tuple[Level, ...]:
         return self._table.every_level(column)
 
-    def level_numbers(self, column: int, levels: tuple[Level, ...]) -> NDArray[np.float64]:
+    def level_numbers(self, column: int, levels: tuple[Level, ...]) -> Values:
         return self._table.level_numbers(column, levels)[self._chosen]
 
     def in_place(self) -> tuple[Any, NDArray[np.intp] | None] | None:
@@ -240,7 +240,7 @@ class RecodedTable(ColumnTable):
     def every_level(self, column: int) -> tuple[Level, ...]:
         return self._table.every_level(column)
 
-    def level_numbers(self, column: int, levels: tuple[Level, ...]) -> NDArray[np.float64]:
+    def level_numbers(self, column: int, levels: tuple[Level, ...]) -> Values:
         return self._table.level_numbers(column, levels)
 
 

@@ -128,7 +128,7 @@ class Shuffled(Table):
         self.names, self.levels = table.names, table.levels
         self.width = min(table.width, 8)  # a block with the shuffled column is copied
 
-    def level_numbers(self, column: int, levels: tuple[Level, ...]) -> NDArray[np.float64]:
+    def level_numbers(self, column: int, levels: tuple[Level, ...]) -> Values:
         """Return the numbers that these levels have, in the other order of the shuffled column."""
         numbers = self._table.level_numbers(column, levels)
         return numbers[self._order] if column == self._column else numbers

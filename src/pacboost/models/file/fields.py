@@ -290,7 +290,7 @@ def check_claims(document: Fields) -> None:
 
 def derived_read(part: Fields, features: int) -> tuple[DerivedColumn, ...]:
     """Read the columns that are derived from others, if there are any."""
-    derived = []
+    derived: list[DerivedColumn] = []
     for stored in part.get("derived", list) if "derived" in part else ():
         if isinstance(stored, list) and stored[:1] == [MEANS]:
             derived.append(_means_read(part, stored, features))
@@ -303,14 +303,13 @@ def derived_read(part: Fields, features: int) -> tuple[DerivedColumn, ...]:
 
 
 def _means_read(part: Fields, stored: list[Any], features: int) -> LevelMeans:
-    column, same, levels, means = stored[1:] if len(stored) == 5 else (None, None, None, None)
-    is_column = type(column) is int and 0 <= column < features and type(same) is int
-    is_list = isinstance(levels, list) and isinstance(means, list) and len(levels) == len(means)
+    column, same, levels, means = stored[1:] if len(stored) == 5 else (-1, -1, [], [])
     if not (
-        is_column and same == column and is_list
+        type(column) is type(same) is int and 0 <= column < features and same == column
+        and isinstance(levels, list) and isinstance(means, list) and len(levels) == len(means)
         and all(type(level) in (str, bool, int, float) for level in levels)
         and len(set(levels)) == len(levels)
         and all(type(mean) is float and math.isfinite(mean) for mean in means)
     ):  # fmt: skip
         part.refuse("derived", f"holds {stored!r:.60}, which is no column and means of its levels")
-    return LevelMeans(MEANS, column, column, tuple(levels), tuple(means))
+    return LevelMeans(MEANS, column, same, tuple(levels), tuple(means))
