@@ -62,10 +62,10 @@ def known_before(rows: FitRows, recipe: Recipe, ask: Ask) -> tuple[FitRows, Reci
     targets = (learn.signs[:, 0] > 0) * 1.0 if learn.targets is None else learn.targets
     columns, means = [], {}
     for column in sorted(rows.schema.levels.columns):
-        made = level_means(learn.table, column, targets, learn.weights, ask.seed)
-        if made is not None:
-            columns.append(made[0])
-            means[column] = made[1]
+        result = level_means(learn.table, column, targets, learn.weights, ask.seed)
+        if result is not None:
+            columns.append(result[0])
+            means[column] = result[1]
     if columns:
         learn = replace(learn, table=LearningRows(learn.table, means))
     return replace(rows, learn=learn), replace(recipe, derived=(*columns, *others))

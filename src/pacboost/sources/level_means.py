@@ -116,15 +116,17 @@ def level_means(
     starts = np.flatnonzero(np.diff(numbers[order], prepend=-1))
     before, after = _running(sums, starts)
     rows, all_rows = _running(sizes, starts)
-    given = np.full(targets.size, np.nan, dtype=np.float32)
-    given[order] = mean + before / (rows + prior)
-    given[order[starts]] = np.nan  # of the first row of a level no more is known than of a new one
-    given[~is_level] = np.nan
+    row_means = np.full(targets.size, np.nan, dtype=np.float32)
+    row_means[order] = mean + before / (rows + prior)
+    row_means[order[starts]] = (
+        np.nan
+    )  # of the first row of a level no more is known than of a new one
+    row_means[~is_level] = np.nan
     means = (mean + after / (all_rows + prior)).astype(np.float32)
     present = numbers[order[starts]]
     stored = {int(k): float(m) for k, m in zip(present, means, strict=True) if several[k]}
     levels = tuple(others[k] for k in stored)
-    return LevelMeans(MEANS, column, column, levels, tuple(stored.values())), given
+    return LevelMeans(MEANS, column, column, levels, tuple(stored.values())), row_means
 
 
 def _prior_rows(

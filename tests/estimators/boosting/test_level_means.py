@@ -210,6 +210,15 @@ def test_warm_starts_go_on() -> None:
 
 
 @pytest.mark.parametrize(
+    "options", [{"quality": "fast"}, {"time_limit": 1000}, {"early_stopping": True}]
+)
+def test_means_need_no_trial(options: dict[str, Any]) -> None:
+    X, y = half()
+    model = BoostRegressor(random_state=0, **options).fit(X, y)
+    assert model.model_.derived_names == ("mean of product",)
+
+
+@pytest.mark.parametrize(
     "options", [{"derive": False}, {"interactions": 0}, {"monotone_constraints": {"size": 1}}]
 )
 def test_fits_without_means(options: dict[str, Any]) -> None:
