@@ -21,8 +21,8 @@ from pacboost.sources.levels import Level
 from pacboost.sources.table import Table, Values
 
 MEANS: Final = "mean"
-LEAST_PRIOR_ROWS = 1.0
-"""How many rows of the mean of all rows are added to those of a level, at least."""
+MIN_PRIOR_ROWS, MAX_PRIOR_ROWS = 1.0, 20.0
+"""The rows of the mean of all rows that are added to those of a level; with more, there is none."""
 MIN_LEVEL_ROWS = 2
 """Levels of fewer rows have no mean, and no model holds their names."""
 MAX_TARGET = 1e30
@@ -132,7 +132,7 @@ def level_means(
 def _prior_rows(
     numbers: NDArray[np.intp], values: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> float | None:
-    """Return how many rows say as much as levels differ; None if they need not differ at all.
+    """Return how many rows say as much as a level; None if levels differ by little or by chance.
 
     Fisher's F is the variance between levels over that within them.
     """
@@ -146,8 +146,8 @@ def _prior_rows(
     within = (total(weights * values**2) - of_levels) / (counting - levels)
     if between <= within * (1 + 2 * math.sqrt(2 / levels)):
         return None
-    size = total(rows) / levels
-    return max(size * within / (between - within), LEAST_PRIOR_ROWS)
+    prior = total(rows) / levels * within / (between - within)
+    return None if prior > MAX_PRIOR_ROWS else max(prior, MIN_PRIOR_ROWS)
 
 
 def _running(

@@ -236,3 +236,12 @@ def test_few_levels_have_no_mean() -> None:
     X, y = half()
     few = X.assign(product=X["product"].str[:3])
     assert "mean of product" not in BoostRegressor(random_state=0).fit(few, y).model_.derived_names
+
+
+def test_levels_that_differ_by_little_have_no_mean() -> None:
+    generator = np.random.default_rng(0)
+    products = np.repeat([f"P{product}" for product in range(300)], 100)
+    noise = generator.normal(size=products.size)
+    for effect, has_mean in ((0.1, False), (0.4, True)):  # 100 and 6 rows say as much as a level
+        y = effect * np.repeat(generator.normal(size=300), 100) + noise
+        assert (level_means(rows_of(products), 0, y, None, 0) is not None) == has_mean
