@@ -210,7 +210,7 @@ def test_warm_starts_go_on() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"quality": "fast"}, {"time_limit": 1000}, {"early_stopping": True}]
+    "options", [{"quality": "fast"}, {"n_estimators": 99}, {"early_stopping": True}]
 )
 def test_means_need_no_trial(options: dict[str, Any]) -> None:
     X, y = half()
@@ -219,7 +219,13 @@ def test_means_need_no_trial(options: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"derive": False}, {"interactions": 0}, {"monotone_constraints": {"size": 1}}]
+    "options",
+    [
+        {"derive": False},
+        {"interactions": 0},
+        {"time_limit": 1000},
+        {"monotone_constraints": {"size": 1}},
+    ],
 )
 def test_fits_without_means(options: dict[str, Any]) -> None:
     X, y = half()

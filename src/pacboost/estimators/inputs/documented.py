@@ -43,11 +43,11 @@ derive : bool, default=True
     Whether the trial may add up to eight columns that are sums, differences, products or ratios of
     the six most important columns of numbers: if they lower the loss on held-back rows by 2 % or
     more. Names such as "income / debt" stand for them in rules, explanations and reports; files and
-    exports compute them. Never without a trial, with ``time_limit`` or with fewer than 100 rounds.
+    exports compute them. Never without a trial or with fewer than 100 rounds.
     Also whether a category with more than 254 levels may have a column such as "mean of product",
     with the means of its rarer levels: for numbers and two classes. Models with such a column
-    cannot be exported. Neither with ``monotone_constraints``, ``interaction_constraints`` or
-    ``interactions``, nor with fewer than 300 rows to learn from.
+    cannot be exported. Neither with ``monotone_constraints``, ``interaction_constraints``,
+    ``interactions`` or ``time_limit``, nor with fewer than 300 rows to learn from.
 categorical_features : "from_dtype", list or None, default="from_dtype"
     Columns split by sets of levels: text and category columns, or those named or numbered.
     Levels not seen in fit are treated as missing.
