@@ -47,7 +47,7 @@ def test_accuracy_by_time(written: Draw) -> None:
     points = gallery.measure()
     assert points["CatBoost 1.2.10"] == (1.0, 1.0)
     assert all(number < 1 for number in points["BoostClassifier()"])
-    assert len(points) == 10
+    assert len(points) == 11
     written(gallery, points, most=100_000)
 
 

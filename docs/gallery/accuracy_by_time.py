@@ -15,17 +15,18 @@ from typing import Any
 PAGE = Path(__file__).parents[1] / "benchmarks.md"
 BELOW = ("BoostClassifier()", "ChimeraBoost 0.34, quality 5")
 """Names that are written below their points, where others would cover them."""
-HEAD = "| times CatBoost (mean rank of ten) | error | log loss |"
+HEAD = "| times CatBoost"
 
 
 def measure(page: Path = PAGE) -> dict[str, tuple[float, float]]:
     """Return time and log loss by name, from the first table of ratios."""
     text = page.read_text(encoding="utf-8")
-    rows = text[text.index(HEAD) :].split("\n\n")[0].splitlines()[2:]
+    lines = text[text.index(HEAD) :].split("\n\n")[0].splitlines()
+    head, _, *rows = ([cell.strip() for cell in line.split("|")[1:-1]] for line in lines)
     points = {}
     for row in rows:
-        name, _, loss, _, _, time = (cell.strip(" *`") for cell in row.strip("|").split("|"))
-        points[name.replace("`", "")] = (float(time), float(loss.split()[0]))
+        time, loss = (row[head.index(name)].split()[0] for name in ("time", "log loss"))
+        points[row[0].replace("`", "")] = float(time.strip("*")), float(loss.strip("*"))
     return points
 
 

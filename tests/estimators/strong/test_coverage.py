@@ -61,7 +61,7 @@ def coin(seed: int, rows: int) -> tuple[Any, Any]:
 
 def test_stopping_early_on_the_certifying_rows_is_rejected() -> None:
     """The twin keeps the round that errs least on them, as early stopping does."""
-    runs, delta, apart, violations = 20, 0.2, 100, 0
+    runs, delta, apart, violations = 30, 0.2, 100, 0
     for seed in range(runs):
         X, y = coin(seed, 100 + apart)
         twin = BoostClassifier(

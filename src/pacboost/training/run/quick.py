@@ -214,8 +214,9 @@ class QuickRounds:
         if trees is None or trees.takes_long:
             return None
         batch = cls(run, trees, at_once)
-        records, sums = batch._room(1)
-        course, settings = batch._course(1, None)
+        # arrays of several rounds, because those of one have the layout of another type
+        records, sums = batch._room(2)
+        course, settings = batch._course(2, None)
         own_steps = batch.loss.follow(trees.cells, np.zeros(trees.leaves), settings, sums)
         finish = quick_rounds.finish, (course, settings, sums, 0, records)
         steps: Steps = [own_steps[0], finish]
