@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 import pacboost
 from pacboost import BoostClassifier, BoostRegressor
+from pacboost.cli.main import main
 from pacboost.errors import FileError, InputWarning, ParameterError
 from pacboost.models.file import format as files
 from pacboost.models.schema import Schema
@@ -251,3 +253,14 @@ def test_levels_that_differ_by_little_have_no_mean() -> None:
     for effect, has_mean in ((0.1, False), (0.4, True)):  # 100 and 6 rows say as much as a level
         y = effect * np.repeat(generator.normal(size=300), 100) + noise
         assert (level_means(rows_of(products), 0, y, None, 0) is not None) == has_mean
+
+
+def test_files_are_predicted_from_the_command_line(tmp_path: Path) -> None:
+    X, _ = half()
+    regressor().save(tmp_path / "model.pacb")
+    X.to_csv(tmp_path / "rows.csv", index=False)
+    paths = [str(tmp_path / name) for name in ("model.pacb", "rows.csv", "out.csv")]
+    result = CliRunner().invoke(main, ["predict", *paths[:2], "--output", paths[2]])
+    assert result.exit_code == 0, result.output
+    predictions = pd.read_csv(paths[2])["prediction"]
+    assert predictions.to_numpy() == pytest.approx(regressor().predict(X), rel=1e-5)

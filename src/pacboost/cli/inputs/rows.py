@@ -77,8 +77,8 @@ class Reader:
         names = column_names(model) or self._in_order(cells)
         bins = getattr(getattr(model, "model_", None), "bins", None)
         sources = levels.sources(names)
-        if bins is not None:  # columns that no rule uses may be absent
-            for cuts, name, source in zip(bins.sizes, names, sources, strict=True):
+        if bins is not None:  # columns that no rule uses may be absent; derived ones come last
+            for cuts, name, source in zip(bins.sizes, names, sources, strict=False):
                 if source not in cells.columns and name == source and not cuts:
                     cells.columns[source] = text_column([""] * cells.n_rows)
         _refuse_lacking(cells, sources)
