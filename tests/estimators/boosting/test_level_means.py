@@ -262,5 +262,8 @@ def test_files_are_predicted_from_the_command_line(tmp_path: Path) -> None:
     paths = [str(tmp_path / name) for name in ("model.pacb", "rows.csv", "out.csv")]
     result = CliRunner().invoke(main, ["predict", *paths[:2], "--output", paths[2]])
     assert result.exit_code == 0, result.output
+    found = np.isin(X["product"], regressor().schema_.levels.columns[2])
+    means = ~np.isnan(regressor().schema_.read(X).column(3))
+    assert f"in {(~found & ~means).sum()} rows" in result.output  # those without a mean
     predictions = pd.read_csv(paths[2])["prediction"]
     assert predictions.to_numpy() == pytest.approx(regressor().predict(X), rel=1e-5)

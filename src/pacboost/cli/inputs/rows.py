@@ -24,6 +24,7 @@ from pacboost.sources.columns import Columns
 from pacboost.sources.data_file import DataFile
 from pacboost.sources.file_rows import whole
 from pacboost.sources.frame_table import FrameTable
+from pacboost.sources.level_means import LevelMeans
 from pacboost.sources.levels import NO_LEVELS, Levels
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.optional import need
@@ -85,12 +86,16 @@ class Reader:
         return cells.like(names, levels)
 
     def _note_unknown(self, cells: Cells, rows: FrameTable) -> None:
+        derived = getattr(getattr(self._model, "schema_", None), "derived", ())
+        means = {made.first: {*made.levels} for made in derived if isinstance(made, LevelMeans)}
         for j, levels in rows.levels.columns.items():
             if not levels:  # a column that is not used
                 continue
             name = rows.names[j]
             texts = cells.texts(name, levels)[np.isnan(rows.column(j))]
-            unknown = [str(cell) for cell in texts if cell is not None]
+            unknown = [
+                str(cell) for cell in texts if cell is not None and cell not in means.get(j, ())
+            ]
             if unknown:
                 self._unknown.setdefault(name, []).extend(unknown)
 
