@@ -139,7 +139,9 @@ def search_part(
 ) -> None:  # fmt: skip
     """Search the features from ``first`` to before ``last`` for the best split of one part."""
     leaves, findings, limits, plan = tree.leaves, tree.findings, tree.limits, tree.plan
-    allowed, deck = findings.allowed[member.number], findings.decks[member.number]
+    features = tree.codes.features.shape[0]
+    allowed = findings.allowed[member.number, :features]
+    deck = findings.decks[member.number, :features]
     leaf = plan[layout.LEAF] if side == 0 else plan[layout.NEW]
     key = np.uint64(limits[layout.KEY] + 2 * plan[layout.NEW] + side)
     if interactions is None:

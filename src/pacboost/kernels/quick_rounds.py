@@ -224,23 +224,25 @@ def square_costs(member: Member, targets: Floats, scores: Floats, size: int, sum
 
 
 @team_kernel(allocates=False)
-def sum_of_squares(
-    member: Member, targets: Floats, scores: Floats, squares: Floats, result: Floats
-) -> None:
-    """Sum the squared residuals in the order of ``total`` in numerics/same_bits.py."""
+def square_residuals(member: Member, targets: Floats, scores: Floats, squares: Floats) -> None:
+    """Write the squared residuals."""
     a, b = own_share(targets.size, member)
     for i in range(a, b):
         squares[i] = (targets[i] - scores[i]) * (targets[i] - scores[i])
-    meet(member)
+
+
+@team_kernel(allocates=False)
+def add_up(member: Member, numbers: Floats, result: Floats) -> None:
+    """Sum numbers, and overwrite them, in the order of ``total`` in numerics/same_bits.py."""
     if member.number > 0:
         return
-    size = squares.size
+    size = numbers.size
     while size > 1:
         half = (size + 1) // 2
         for k in range(size - half):
-            squares[k] += squares[half + k]
+            numbers[k] += numbers[half + k]
         size = half
-    result[0] = squares[0]
+    result[0] = numbers[0]
 
 
 @team_kernel(allocates=False)

@@ -96,9 +96,10 @@ class DenseTreeSearch(TreeSearch):
         features = len(self._features)
         self._findings = layout.TeamFindings(
             np.zeros((team, 16), dtype=np.int64), np.zeros((team, 16)),
-            np.zeros((team, 2, 3), dtype=np.int64), np.zeros((team, 2, 256), dtype=np.uint8),
-            np.zeros((team, 256), dtype=np.uint8), np.ones((team, features), dtype=np.uint8),
-            np.zeros((team, features), dtype=np.int64),
+            np.zeros((team, 2, layout.NUMBERS_APART), dtype=np.int64),
+            np.zeros((team, 2, 256), dtype=np.uint8), np.zeros((team, 256), dtype=np.uint8),
+            np.ones((team, features + 8 * layout.NUMBERS_APART), dtype=np.uint8),
+            np.zeros((team, features + layout.NUMBERS_APART), dtype=np.int64),
         )  # fmt: skip
         self._largest_team, self._arrays = team, None
 

@@ -23,7 +23,7 @@ from pacboost.boosters.registry import LOSS_NAMES, LOSSES, loss_names
 from pacboost.errors import ParameterError, errors_of_function
 from pacboost.kernels import row_costs
 from pacboost.kernels.runtime.team import team_for, together
-from pacboost.kernels.runtime.threads import span_count, span_size
+from pacboost.kernels.runtime.threads import sum_count, sum_size
 from pacboost.numerics.checks import meant
 from pacboost.numerics.exact import quantile_of, wrong_classes, wrong_margins
 from pacboost.numerics.ranks import mean_ranks
@@ -39,8 +39,8 @@ def mean_cost(
     In regression, ``margins`` are residuals.
     """
     rows, outputs = margins.shape
-    size = span_size(outputs)
-    sums = np.zeros(span_count(rows, outputs))
+    size = sum_size(outputs)
+    sums = np.zeros(sum_count(rows, outputs))
     team = min(team_for(rows * outputs), max(1, sums.size))
     if kind == row_costs.LOGISTIC and outputs == base.size == 1:
         together(row_costs.log_costs, margins.reshape(-1), size, sums, at_most=team)

@@ -10,7 +10,7 @@ import pytest
 from pacboost import BoostClassifier
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.regression import ALL_MET, Square
-from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, using
+from pacboost.kernels.runtime.threads import ROWS_PER_SUM, using
 from pacboost.learners import Tree, tree
 from pacboost.ledgers.ledger import Round
 from pacboost.samples.bins import Bins, fit_bins
@@ -113,7 +113,7 @@ def test_many_rounds_at_a_time_are_single_rounds(
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("subsample", [1.0, 0.6])
 @pytest.mark.parametrize("patience", [None, 3, -1])
-@pytest.mark.parametrize("rows", [700, ROWS_PER_SPAN + 500])
+@pytest.mark.parametrize("rows", [700, 2 * ROWS_PER_SUM + 500])
 def test_many_rounds_for_squared_errors_are_single_rounds(
     threads: int, subsample: float, patience: int | None, rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,7 +178,7 @@ def test_a_team_does_the_same_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_costs_of_many_rows_are_added_up_span_by_span() -> None:
-    sample = sample_of(2 * ROWS_PER_SPAN + 77)
+    sample = sample_of(2 * ROWS_PER_SUM + 77)
     runs = [loop.Run(sample, TREE, Logit(), seed=3, subsample=0.5) for _ in range(2)]
     with using(2):
         list(islice(runs[0], 5))

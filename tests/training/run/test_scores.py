@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pacboost.boosters import Logit, Mada
 from pacboost.hypotheses import hypothesis, stump, word_list
 from pacboost.kernels import row_costs
-from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, using
+from pacboost.kernels.runtime.threads import ROWS_PER_SUM, using
 from pacboost.learners.words import Words
 from pacboost.samples.sample import Request, Sample
 from pacboost.sources.arrays import ArrayTable
@@ -242,7 +242,7 @@ def test_threads_change_no_bit(classes: int, weighted: bool) -> None:
 
 
 def test_a_single_row_in_the_last_span_keeps_its_weight() -> None:
-    rows = ROWS_PER_SPAN + 1
+    rows = ROWS_PER_SUM + 1
     base = np.ones(rows)
     base[-1] = 1000.0
     margins = np.ones((rows, 1))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pacboost.kernels.cuda.device import pinned, row_kernel, to_gpu
 from pacboost.kernels.device import stored_results
-from pacboost.kernels.runtime.threads import ROWS_PER_SPAN
+from pacboost.kernels.runtime.threads import ROWS_PER_SUM
 
 if TYPE_CHECKING:
     from pacboost.kernels.cuda.device import Array, GpuArray
@@ -110,7 +110,7 @@ class Room:
     def __init__(self, rows: int, values: int) -> None:
         import cupy
 
-        self.spans, self.tiles = -(-rows // ROWS_PER_SPAN), -(-rows // TILE)
+        self.spans, self.tiles = -(-rows // ROWS_PER_SUM), -(-rows // TILE)
         self.costs, self.squares = cupy.empty((2, self.tiles * PARTS), np.float64)
         self.found = Copied(cupy.zeros(3 + 2 * self.spans, np.int64))
         self.sums = self.found.there[3:]
@@ -134,7 +134,7 @@ class Room:
 
     def add_spans(self) -> None:
         """Sum the costs and squares of tiles, span by span."""
-        counts = int64(self.tiles), int64(ROWS_PER_SPAN // TILE), int64(self.spans)
+        counts = int64(self.tiles), int64(ROWS_PER_SUM // TILE), int64(self.spans)
         row_kernel("add_spans")(
             (2 * self.spans,), (PARTS,), (self.costs, self.squares, *counts, self.sums)
         )

@@ -15,6 +15,8 @@ from contextvars import ContextVar
 from pacboost.parallel.cores import thread_count
 
 ROWS_PER_SPAN = 32_768
+ROWS_PER_SUM = 2_048
+"""Floats of as many rows are added up by one member of a team, and then those sums in one order."""
 COLUMNS_PER_GROUP = 4
 MIN_CELLS_PER_THREAD = 65_536
 ROWS_FOR_CHEAP_KERNELS = 400_000
@@ -66,9 +68,14 @@ def span_size(width: int = 1) -> int:
     return max(1, ROWS_PER_SPAN // width)
 
 
-def span_count(n_rows: int, width: int = 1) -> int:
-    """Return the number of spans; floats are summed span by span."""
-    return -(-n_rows // span_size(width))
+def sum_size(width: int = 1) -> int:
+    """Return the number of rows in a sum, for rows of ``width`` numbers."""
+    return max(1, ROWS_PER_SUM // width)
+
+
+def sum_count(n_rows: int, width: int = 1) -> int:
+    """Return the number of sums that members of a team divide."""
+    return -(-n_rows // sum_size(width))
 
 
 def _each(task: Task, size: int, unit: int) -> None:

@@ -22,13 +22,13 @@ from pacboost.boosters.regression import Square
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import grow_team, measure, quick_rounds, row_costs, update
-from pacboost.kernels.layout import CATEGORY, MISSING_LEFT
+from pacboost.kernels.layout import CATEGORY, MISSING_LEFT, NUMBERS_APART
 from pacboost.kernels.quick_rounds import RoundSums
 from pacboost.kernels.row_draws import KEY_BITS
 from pacboost.kernels.runtime import jit
 from pacboost.kernels.runtime.entry import Bundle, is_compiled
 from pacboost.kernels.runtime.team import Steps, in_turn
-from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, span_count
+from pacboost.kernels.runtime.threads import ROWS_PER_SUM, sum_count
 from pacboost.learners.growing import MAX_SUM
 from pacboost.learners.tree import DenseTreeSearch, ManyTrees
 from pacboost.ledgers.ledger import Round
@@ -130,12 +130,16 @@ class LogitLoss(QuickLoss):
 
     def measure(self, sums: NDArray[np.float64]) -> Steps:
         margins = self.run.state.margins.reshape(-1)
-        return [(row_costs.log_costs, (margins, ROWS_PER_SPAN, sums))]
+        return [(row_costs.log_costs, (margins, ROWS_PER_SUM, sums))]
 
     def validate(
         self, watched: QuickWatch, room: NDArray[np.float64], result: NDArray[np.float64]
     ) -> Steps:
-        return [(row_costs.log_costs, (room, ROWS_PER_SPAN, result))]
+        costs = np.zeros(sum_count(room.size))
+        return [
+            (row_costs.log_costs, (room, ROWS_PER_SUM, costs)),
+            (quick_rounds.add_up, (costs, result)),
+        ]
 
 
 class SquareLoss(QuickLoss):
@@ -167,14 +171,16 @@ class SquareLoss(QuickLoss):
 
     def measure(self, sums: NDArray[np.float64]) -> Steps:
         state = self.run.state
-        arguments = state.targets, state.margins.reshape(-1), ROWS_PER_SPAN, sums
+        arguments = state.targets, state.margins.reshape(-1), ROWS_PER_SUM, sums
         return [(quick_rounds.square_costs, arguments)]
 
     def validate(
         self, watched: QuickWatch, room: NDArray[np.float64], result: NDArray[np.float64]
     ) -> Steps:
-        arguments = watched.targets, watched.scores, room, result
-        return [(quick_rounds.sum_of_squares, arguments)]
+        return [
+            (quick_rounds.square_residuals, (watched.targets, watched.scores, room)),
+            (quick_rounds.add_up, (room, result)),
+        ]
 
     def state_after(self, weight: int, pull: int, settings: NDArray[np.float64]) -> Any:
         scale, largest = settings[[quick_rounds.SCALE, quick_rounds.LARGEST]].tolist()
@@ -257,7 +263,7 @@ class QuickRounds:
 
     def _room(self, n_rounds: int) -> tuple[quick_rounds.Records, RoundSums]:
         leaves, team, state = self.trees.leaves, self.trees.team, self.run.state
-        spans = span_count(self.run.sample.n_rows)
+        spans = sum_count(self.run.sample.n_rows)
         subsets = 0 if self.trees.penalty is None else leaves
         per_leaf = n_rounds, leaves
         records = quick_rounds.Records(
@@ -268,7 +274,7 @@ class QuickRounds:
             *np.zeros((2, n_rounds, spans)),
         )  # fmt: skip
         now = np.array([state.weight, state.pull], dtype=np.int64)
-        parts = np.zeros((team, 2, leaves), dtype=np.int64)
+        parts = np.zeros((team, 2, leaves + NUMBERS_APART), dtype=np.int64)
         totals, wrong = (np.zeros((team, size), dtype=np.int64) for size in (2, 1))
         return records, RoundSums(
             now, parts, np.zeros(spans), totals, wrong, np.zeros(spans), np.zeros(1),
@@ -304,7 +310,7 @@ class QuickRounds:
             (grow_team.grow_tree, self.trees.arguments),
             (quick_rounds.settle, (inputs.chosen, tree, cells)),
             (measure.cell_sums_of_one,
-             (cells, weights, pulls, False, ROWS_PER_SPAN, sums.parts, sums.squares)),
+             (cells, weights, pulls, False, ROWS_PER_SUM, sums.parts, sums.squares)),
             (quick_rounds.give_values, (course, settings, inputs_, tree, sums_, values, records_)),
             *self.loss.follow(cells, values, settings, sums),
         ]  # fmt: skip

@@ -19,16 +19,17 @@ from pacboost.boosters.booster import Booster, Measured, State
 from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues, Hypothesis, Rule
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels import measure, row_costs
+from pacboost.kernels.layout import NUMBERS_APART
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.kernels.runtime.threads import (
     ROWS_FOR_CHEAP_KERNELS,
-    ROWS_PER_SPAN,
+    ROWS_PER_SUM,
     each_rows,
-    span_count,
-    span_size,
+    sum_count,
+    sum_size,
 )
 from pacboost.numerics.exact import FRESH_TOTAL, wrong_margins
-from pacboost.numerics.memory import in_host_memory
+from pacboost.numerics.memory import in_host_memory, lies_on_gpu
 from pacboost.numerics.same_bits import exp, mean, row_totals, total
 from pacboost.samples.sample import Request, Sample, Signs, Sums, Wholes
 from pacboost.training.run.margins import NAMING
@@ -44,10 +45,10 @@ def masses(weights: Wholes, agree: Answers) -> tuple[Measured, float]:
 
     That is the number of equally weighted rows with the same concentration.
     """
-    sums = np.zeros((span_count(weights.size), 2), dtype=np.int64)
+    sums = np.zeros((sum_count(weights.size), 2), dtype=np.int64)
     squares = np.zeros(sums.shape[0])
     team = min(team_for(weights.size), max(1, squares.size))
-    together(measure.masses, weights, agree, ROWS_PER_SPAN, sums, squares, at_most=team)
+    together(measure.masses, weights, agree, ROWS_PER_SUM, sums, squares, at_most=team)
     weight, wrong = (int(number) for number in sums.sum(axis=0))
     return Measured(weight, wrong), weight**2 / total(squares)
 
@@ -55,10 +56,10 @@ def masses(weights: Wholes, agree: Answers) -> tuple[Measured, float]:
 def cell_sums(request: Request, cells: Cells, count: int) -> tuple[Sums, float]:
     """Return the sums of pulls and weights in every cell, and the effective size of the pulls."""
     rows, outputs = request.weights.shape
-    size = span_size(outputs)
-    squares = np.zeros(span_count(rows, outputs))
+    size = sum_size(outputs)
+    squares = np.zeros(sum_count(rows, outputs))
     team = min(team_for(rows * outputs), max(1, squares.size))
-    parts = np.zeros((team, 2, count, outputs), dtype=np.int64)
+    parts = _room_for_sums(request, team, count)
     if outputs == 1:
         columns = request.weights.reshape(-1), request.pulls.reshape(-1)
         arguments = cells, *columns, request.signed, size, parts[..., 0], squares
@@ -66,9 +67,15 @@ def cell_sums(request: Request, cells: Cells, count: int) -> tuple[Sums, float]:
     else:
         arguments = cells, request.weights, request.pulls, request.signed, size, parts, squares
         together(measure.cell_sums, *arguments, at_most=team)
-    pulls, weights = parts.sum(axis=0)
+    pulls, weights = parts.sum(axis=0)[:, :count]
     sums = Sums(pulls, weights, int(weights.sum()), request.pull, rows)
     return sums, effective_size(request, squares)
+
+
+def _room_for_sums(request: Request, team: int, count: int) -> Wholes:
+    """Return (members, 2, cells, outputs); on the CPU, with cells that keep members apart."""
+    apart = 0 if lies_on_gpu(request.weights) else NUMBERS_APART
+    return np.zeros((team, 2, count + apart, request.weights.shape[1]), dtype=np.int64)
 
 
 def effective_size(request: Request, squares: Floats) -> float:
@@ -258,12 +265,12 @@ class SoftmaxRows(Margins):
         """Add up only the rows that the rule moves: it is silent on the others."""
         moving = None if rule.silent is None else np.flatnonzero(cells != rule.silent)
         chosen = self._all_rows if moving is None else moving
-        shape = 2, len(rule.values), request.weights.shape[1]
+        count, outputs = len(rule.values), request.weights.shape[1]
         pulls = request.pulls.astype(np.int64, copy=False)
-        parts = np.zeros((team_for(chosen.size * shape[2]), *shape), dtype=np.int64)
+        parts = _room_for_sums(request, team_for(chosen.size * outputs), count)
         arguments = chosen, cells, request.weights, pulls, parts
         together(measure.class_sums, *arguments, at_most=len(parts))
-        pulls, weights = parts.sum(axis=0)
+        pulls, weights = parts.sum(axis=0)[:, :count]
         sums = Sums(pulls, weights, request.weight, request.pull, self._wrong.size)
         return moving, sums, effective_size(request, self._squares)
 
