@@ -12,12 +12,13 @@ from click.testing import CliRunner
 import pacboost
 from pacboost import BoostClassifier, BoostRegressor
 from pacboost.cli.main import main
-from pacboost.errors import FileError, InputWarning, ParameterError
+from pacboost.errors import FileError, InputWarning
 from pacboost.models.file import format as files
 from pacboost.models.schema import Schema
 from pacboost.sources.arrays import CategorisedArray
 from pacboost.sources.level_means import LevelMeans, level_means
 from pacboost.sources.levels import Levels
+from tests.models.export.cases import run
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{InputWarning.__module__}.InputWarning")
 NAMES = ["size", "age", "product"]
@@ -196,9 +197,11 @@ def test_explanations_name_them() -> None:
     assert values.values.sum(axis=1) + values.base_values == pytest.approx(model.predict(X[:5]))
 
 
-def test_programs_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="derive=False"):
-        pacboost.export(regressor(), tmp_path / "model.py")
+def test_programs_compute_means(tmp_path: Path) -> None:
+    X, _ = sales()
+    pacboost.export(regressor(), tmp_path / "model.py")
+    program = run((tmp_path / "model.py").read_text(encoding="utf-8"))
+    assert program.predict(X.to_numpy(dtype=object).tolist()) == regressor().predict(X).tolist()
 
 
 def test_warm_starts_go_on() -> None:

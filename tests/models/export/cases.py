@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import pacboost as pb
-from pacboost.errors import NoEdgeWarning, OneClassWarning
+from pacboost.errors import InputWarning, NoEdgeWarning, OneClassWarning
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.models import calibration
 from pacboost.models.export.program import program_of
@@ -26,6 +26,8 @@ from pacboost.samples.bins import upper_cuts
 
 ROWS = 10_000
 COLOURS = [f"colour {k}" for k in range(60)]
+MANY_COLOURS = [f"colour {k}" for k in range(700)]
+"""More than trees can tell apart, so that rarer ones have means."""
 NAMES = ["a", "b", 'c "quoted" ?? */', "colour"]
 Floats = NDArray[np.float64]
 COMPILER = shutil.which("cc")
@@ -49,13 +51,13 @@ class Case:
         ]
 
 
-def _frame(rows: int, seed: int) -> pd.DataFrame:
+def _frame(rows: int, seed: int, names: list[str]) -> pd.DataFrame:
     generator = np.random.default_rng(seed)
     a, b = generator.normal(size=(2, rows))
     whole = generator.integers(12, size=rows).astype(np.float64)
     a[generator.random(rows) < 0.1] = np.nan
     whole[generator.random(rows) < 0.1] = np.nan
-    colours: NDArray[Any] = generator.choice(np.array([*COLOURS, None], dtype=object), size=rows)
+    colours: NDArray[Any] = generator.choice(np.array([*names, None], dtype=object), size=rows)
     return pd.DataFrame(dict(zip(NAMES, [a, b, whole, colours], strict=True)))
 
 
@@ -107,6 +109,7 @@ FITS: dict[str, tuple[Callable[[], Any], str, bool]] = {
     ),
     "number": (lambda: pb.BoostRegressor(n_estimators=10, random_state=0), "number", False),
     "derived": (lambda: pb.BoostRegressor(random_state=0), "ratio", False),
+    "means": (lambda: pb.BoostRegressor(n_estimators=120, random_state=0), "number", False),
     "logarithm": (
         lambda: pb.BoostRegressor("gamma", n_estimators=10, random_state=0), "positive", False
     ),
@@ -127,17 +130,19 @@ def _boost(booster: str, learner: str, rounds: int, **options: Any) -> Any:
 def case(name: str) -> Case:
     """Fit a model, and make rows that lie on and around its thresholds."""
     make, labels, plain = FITS[name]
-    train = _frame(600, seed=1)
+    colours = MANY_COLOURS if name == "means" else COLOURS
+    train = _frame(10 * len(colours), seed=1, names=colours)
     wanted = _labels(_score(train), train)[labels]
     columns = NAMES[:3] if plain else NAMES
     with warnings.catch_warnings(), patch.object(calibration, "ROWS_FOR_ISOTONIC", 0):
         warnings.simplefilter("ignore", OneClassWarning)
         warnings.simplefilter("ignore", NoEdgeWarning)
+        warnings.simplefilter("ignore", InputWarning)
         estimator = make().fit(train[columns], wanted)
-    frame = _hard(estimator, _frame(ROWS, seed=2)[columns])
+    frame = _hard(estimator, _frame(ROWS, seed=2, names=colours)[columns])
     numbers = frame.copy()
     if not plain:
-        known = {name: float(k) for k, name in enumerate(estimator.levels_.columns[3])}
+        known = {name: float(k) for k, name in enumerate(program_of(estimator).levels.columns[3])}
         numbers["colour"] = [known.get(cell, np.nan) for cell in frame["colour"]]
     return Case(estimator, frame, np.ascontiguousarray(numbers.to_numpy(dtype=np.float64)))
 

@@ -156,9 +156,10 @@ class _Trees:
         roots: Sequence[int],
         lines: list[list[float]],
         outputs: int,
+        means: Sequence[tuple[int, int, Sequence[float]]] = (),
         derived: Sequence[tuple[str, int, int]] = (),
     ) -> None:
-        self.names, self.derived = names, derived
+        self.names, self.means, self.derived = names, means, derived
         self.levels = {
             j: {level: k for k, level in enumerate(names_of_levels)}
             for j, names_of_levels in levels.items()
@@ -179,6 +180,10 @@ class _Trees:
             raise ValueError(f"a row has {len(cells)} cells, and {len(self.names)} are needed")
         for j, numbers in self.levels.items():
             cells[j] = numbers.get(cells[j])
+        for j, known, means in self.means:  # of levels that trees do not tell apart
+            rarer = cells[j] is not None and cells[j] >= known
+            cells.append(means[cells[j] - known] if rarer else None)
+            cells[j] = None if rarer else cells[j]
         cells = [math.nan if cell is None else cell for cell in cells]
         try:
             x = array("f", cells)

@@ -51,7 +51,9 @@ def _needed_sections(program: Program) -> list[str]:
     """Return the names of the sections of model.c that a model needs, in their order."""
     answer = program.answer
     kind, curves = answer.kind, answer.curves
-    needed = set() if kind == "one" else {"derived value" if program.derived else "value", "sums"}
+    needed = set() if kind == "one" else {_value(program), "sums"}
+    if program.means or program.derived:
+        needed.add("pair")
     if kind in ("two", "many"):
         needed.add(f"{kind} {'curves' if curves else 'plain'}")
     if curves:
@@ -72,6 +74,12 @@ def _needed_sections(program: Program) -> list[str]:
         needed.add("number by its logarithm" if answer.logs else kind)
         needed |= {"shares decide"} if kind == "shares" else set()
     return [part for part in _sections() if part in needed]
+
+
+def _value(program: Program) -> str:
+    if program.means:
+        return "value with means"
+    return "derived value" if program.derived else "value"
 
 
 def _head(program: Program, needed: list[str]) -> list[str]:
@@ -110,7 +118,7 @@ def _sizes(program: Program, code: str) -> list[str]:
         "COUNT": answer.count, "STEEPNESS": answer.steepness, "MIDDLE": f"({answer.middle!r})",
         "SCALE": f"({answer.scale!r})", "CUT": f"({answer.cut.at!r})" if answer.cut else 0,
         "PLACE": answer.cut.place if answer.cut else 0,
-        "LEVELS": sum(map(len, program.levels.columns.values())),
+        "LEVELS": sum(map(len, program.levels.columns.values())), "MEANS": len(program.means),
     }  # fmt: skip
     asked = {name: size for name, size in sizes.items() if f"MODEL_{name}" in code}
     useful = {"COLUMNS": len(program.names)}
@@ -125,7 +133,9 @@ def _numbers(program: Program, needed: list[str]) -> list[str]:
     lines = [_strings("model_columns", program.names, static=False)]
     if answer.kind != "number":
         lines += [_strings("model_classes", map(str, answer.classes.tolist()), static=False)]
-    if program.derived:
+    if program.means:
+        lines += _means(program)
+    if program.means or program.derived:
         lines += [
             _array("char", "model_operators", [f"'{made.operator}'" for made in program.derived]),
             _array("int", "model_first", [made.first for made in program.derived]),
@@ -140,6 +150,20 @@ def _numbers(program: Program, needed: list[str]) -> list[str]:
             _strings("model_level_texts", [str(level) for _, _, level in levels]),
         ]
     return [*lines, *_curves(answer)]
+
+
+def _means(program: Program) -> list[str]:
+    last = np.full(len(program.names), np.inf)
+    for means in program.means:
+        last[means.column] = means.known - 1
+    values = [mean for means in program.means for mean in means.values]
+    starts = np.cumsum([0, *(len(means.values) for means in program.means)])
+    return [
+        _array("float", "model_last_known", map(_float, last.tolist())),
+        _array("int", "model_mean_column", [means.column for means in program.means]),
+        _array("int", "model_mean_start", starts),
+        _array("float", "model_mean", map(_float, values)),
+    ]
 
 
 def _trees(trees: Trees) -> list[str]:

@@ -5,18 +5,13 @@ static float model_value(const double *row, int column)
     return (float)row[column];
 }
 
-/* == derived value == */
+/* == pair == */
 
-/* The value of a column; the last columns are made of two others, or missing if not finite. */
-static float model_value(const double *row, int column)
+/* A value that is made of two others, or missing if it is not finite. */
+static float model_pair(const double *row, int made)
 {
-    const int made = column - MODEL_COLUMNS;
-    double a, b;
+    const double a = (float)row[model_first[made]], b = (float)row[model_second[made]];
     float value;
-    if (made < 0)
-        return (float)row[column];
-    a = (float)row[model_first[made]];
-    b = (float)row[model_second[made]];
     switch (model_operators[made]) {
     case '+': value = (float)(a + b); break;
     case '-': value = (float)(a - b); break;
@@ -24,6 +19,32 @@ static float model_value(const double *row, int column)
     default: value = (float)(a / b);
     }
     return isfinite(value) ? value : NAN;
+}
+
+/* == derived value == */
+
+/* The value of a column; the last columns are made of two others. */
+static float model_value(const double *row, int column)
+{
+    return column < MODEL_COLUMNS ? (float)row[column] : model_pair(row, column - MODEL_COLUMNS);
+}
+
+/* == value with means == */
+
+/* The value of a column. Rarer levels have larger numbers than those that trees tell apart; they
+   are missing there, and have a mean in a column of means, which follows those of the row. */
+static float model_value(const double *row, int column)
+{
+    const int made = column - MODEL_COLUMNS;
+    double number;
+    if (made < 0)
+        return row[column] > model_last_known[column] ? NAN : (float)row[column];
+    if (made >= MODEL_MEANS)
+        return model_pair(row, made - MODEL_MEANS);
+    number = row[model_mean_column[made]] - model_last_known[model_mean_column[made]] - 1;
+    if (!(number >= 0 && number < model_mean_start[made + 1] - model_mean_start[made]))
+        return NAN;
+    return model_mean[model_mean_start[made] + (int)number];
 }
 
 /* == sums == */

@@ -11,7 +11,6 @@ target, which is the line of its leaf, and lines are looked up and added some tr
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
@@ -23,7 +22,6 @@ from pacboost.errors import ParameterError
 from pacboost.models.calibration import Isotonic, Sigmoid
 from pacboost.models.export.program import Cut, Output, Program
 from pacboost.models.export.trees import Trees
-from pacboost.sources.derived import DerivedColumn
 
 AT_MOST, MEMBER = 0, 6
 """Codes of the comparisons that splits make."""
@@ -65,21 +63,39 @@ class Graph:
         return self.onnx.numpy_helper.from_array(values)
 
 
-def rows_of(graph: Graph, derived: Sequence[DerivedColumn]) -> str:
+def rows_of(graph: Graph, program: Program) -> str:
     """Add nodes that derive columns from others, and return the name of the rows."""
     operators = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div"}
-    columns = ["X"]
-    for made in derived:
+    missing, columns = np.array([np.nan], dtype=np.float32), ["X"]
+    if program.means:
+        last = np.full(len(program.names), np.inf, dtype=np.float32)
+        for means in program.means:
+            last[means.column] = means.known - 1
+        columns = [graph.add("Where", graph.add("Greater", "X", last), missing, "X")]
+    for means in program.means:
+        cell = graph.add("Gather", "X", np.array([means.column]), axis=1)
+        number = graph.add("Sub", cell, np.array([means.known], dtype=np.float32))
+        count = np.array([len(means.values)], dtype=np.float32)
+        is_rarer = graph.add(
+            "And",
+            graph.add("GreaterOrEqual", number, np.zeros(1, np.float32)),
+            graph.add("Less", number, count),
+        )
+        place = graph.add("Where", is_rarer, number, count)  # the last value is missing
+        place = graph.add("Cast", place, to=graph.onnx.TensorProto.INT64)
+        values = np.array([*means.values, np.nan], dtype=np.float32)
+        columns.append(graph.add("Gather", graph.constant(values), place))
+    for made in program.derived:
         pair = [graph.add("Gather", "X", np.array([j]), axis=1) for j in (made.first, made.second)]
         value = graph.add(operators[made.operator], *pair)
-        missing = np.array([np.nan], dtype=np.float32)
         columns.append(graph.add("Where", graph.add("IsInf", value), missing, value))
-    return graph.add("Concat", *columns, axis=1) if derived else "X"
+    return graph.add("Concat", *columns, axis=1) if len(columns) > 1 else columns[0]
 
 
-def sums_of(graph: Graph, trees: Trees, derived: Sequence[DerivedColumn]) -> str:
+def sums_of(graph: Graph, program: Program) -> str:
     """Add nodes that sum the trees, and return the name of the sums, (rows, outputs)."""
-    rows = graph.add("Cast", rows_of(graph, derived), to=graph.onnx.TensorProto.DOUBLE)
+    trees = agreed(program.trees, program.known_levels)
+    rows = graph.add("Cast", rows_of(graph, program), to=graph.onnx.TensorProto.DOUBLE)
     constant = trees.lines[~trees.roots[trees.roots < 0]].sum(axis=0, keepdims=True)
     grown = trees.roots[trees.roots >= 0]
     if not grown.size:  # the constant has to be repeated for every row
@@ -183,8 +199,7 @@ def to_onnx(program: Program) -> bytes:
     """Return the bytes of the file."""
     program.refuse_words("ONNX has no operator that reads texts as pacboost does")
     graph, answer = Graph(), program.answer
-    levels = program.levels.counts(len(program.names) + len(program.derived))
-    sums = sums_of(graph, agreed(program.trees, levels), program.derived)
+    sums = sums_of(graph, program)
     outputs = _answers(graph, answer, sums)
     onnx = graph.onnx
     helper, kinds = onnx.helper, onnx.TensorProto

@@ -132,6 +132,15 @@ class Output:
     """A threshold that was chosen for a class; None predicts the most probable class."""
 
 
+@dataclass(frozen=True)
+class Means:
+    """A column of the means of rarer levels, whose numbers are ``known`` and up."""
+
+    column: int
+    known: int
+    values: tuple[float, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Program:
     """A model as columns, rules (trees, or lists of words) and their output."""
@@ -139,12 +148,23 @@ class Program:
     answer: Output
     names: tuple[str, ...]
     levels: Levels
+    """The levels that have a number, rarer ones with a mean last."""
     trees: Trees
     lists: WordIndex | None = None
     text: TextFeatures | MixedFeatures | None = None
     certificate: Certificate | None = None
+    means: tuple[Means, ...] = ()
     derived: tuple[DerivedColumn, ...] = ()
-    """Columns that a program makes of others; trees ask about them after those of the row."""
+    """Columns that a program makes of others; trees ask about them after those of the row, and
+    after means."""
+
+    @property
+    def known_levels(self) -> NDArray[np.int64]:
+        """The number of levels of each column that trees tell apart, 0 if it is a number."""
+        counts = self.levels.counts(len(self.names) + len(self.means) + len(self.derived))
+        for means in self.means:
+            counts[means.column] = means.known
+        return counts
 
     @property
     def about(self) -> list[str]:
@@ -195,12 +215,6 @@ def _plain_program(model: BaseEstimator | Model, fitted: object, max_splits: int
             "What can be, after fit: StrongClassifier, AdaBoostClassifier, BoostClassifier, "
             "BoostRegressor, FilterBoostClassifier, TextBoostClassifier and the forests"
         )
-    means = [made for made in fitted.schema.derived if isinstance(made, LevelMeans)]
-    if means:
-        raise ParameterError(
-            f"the model has a column of means of levels ('{fitted.derived_names[0]}'), which "
-            "programs do not compute. Fit with derive=False, or keep the model file"
-        )
     answer, vote = _answer(fitted), fitted.vote
     lists = vote.index if isinstance(vote, Vote) else None
     splits = splits_of(vote)
@@ -211,9 +225,25 @@ def _plain_program(model: BaseEstimator | Model, fitted: object, max_splits: int
             "ONNX, which holds more, or keep the model file"
         )
     trees = Trees.none(1) if answer.kind == "one" or lists is not None else of_vote(vote)
-    names, derived = fitted.column_names[: fitted.schema.n_columns], fitted.schema.derived
-    certificate = fitted.certificate
-    return Program(answer, names, fitted.levels, trees, lists, fitted.text, certificate, derived)
+    names, made = fitted.column_names[: fitted.schema.n_columns], fitted.schema.derived
+    levels, means = _with_rarer(fitted.levels, made)
+    return Program(
+        answer, names, levels, trees, lists, fitted.text, fitted.certificate, means,
+        tuple(column for column in made if not isinstance(column, LevelMeans)),
+    )  # fmt: skip
+
+
+def _with_rarer(
+    levels: Levels, made: tuple[DerivedColumn, ...]
+) -> tuple[Levels, tuple[Means, ...]]:
+    """Return the levels with those that have a mean after the others, and their means."""
+    columns, means = dict(levels.columns), []
+    for rarer in made:
+        if isinstance(rarer, LevelMeans):
+            known = columns[rarer.first]
+            means.append(Means(rarer.first, len(known), rarer.means))
+            columns[rarer.first] = (*known, *rarer.levels)
+    return replace(levels, columns=columns), tuple(means)
 
 
 def _answer(model: Model) -> Output:

@@ -105,6 +105,7 @@ def _trees(program: Program) -> str:
         f"roots=_wholes({_text(trees.roots)})",
         f'lines=_lines("""\n{lines}\n""")',
         f"outputs={trees.outputs}",
+        f"means={[astuple(column) for column in program.means]!r}",
         f"derived={[astuple(column) for column in program.derived]!r}",
     ]
     return _call("_Trees", fields)
