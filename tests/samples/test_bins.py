@@ -320,3 +320,30 @@ def test_columns_of_two_values_are_cut_as_all_others(
         else:
             unique = np.unique(values[:, j])
             assert np.isnan(values[:, j]).any() or unique.size != 2 or seen.size < 2
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    rows=st.integers(1, 700),
+    places=st.lists(st.integers(0, 3), min_size=1, max_size=6),
+    max_bins=st.integers(2, 255),
+    seed=st.integers(0, 99),
+)
+def test_columns_without_equal_values_are_cut_as_all_others(
+    rows: int, places: list[int], max_bins: int, seed: int
+) -> None:
+    """A column is plain, has two equal values, a missing one, or two that are equal in 32 bits."""
+    generator = np.random.default_rng(seed)
+    values = generator.normal(size=(rows, len(places))) * 10.0 ** generator.integers(-30, 50)
+    for j, place in enumerate(places):
+        one, other = generator.integers(rows, size=2)
+        if place:
+            values[one, j] = [values[other, j], np.nan, values[other, j] * (1 + 1e-15)][place - 1]
+    actual = cuts.cuts_of_distinct(values, max_bins)
+    for j, place in enumerate(places):
+        seen, below = cuts.distinct_values(values[:, j], None)
+        if j in actual:
+            thresholds, middle = cuts.cut(seen, below, max_bins)
+            assert actual[j][0].tolist() == thresholds.tolist()
+            assert actual[j][1] == middle
+        assert (j in actual) == (1 < rows == seen.size), (j, place)

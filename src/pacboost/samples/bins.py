@@ -26,6 +26,7 @@ from pacboost.samples.cuts import (
     cut,
     cut_by_quantiles,
     cut_entries,
+    cuts_of_distinct,
     cuts_of_two,
     distinct_values,
 )
@@ -205,14 +206,16 @@ def _cut_block(
 ) -> list[Cut]:  # fmt: skip
     rows, columns = values.shape
     cuts: list[Cut] = [(np.empty(0, np.float32), 0)] * columns
-    two = cuts_of_two(values) if weights is None and chosen is None else {}
+    known: dict[int, Cut] = {}
+    if weights is None and chosen is None:
+        known = cuts_of_two(values) | cuts_of_distinct(values, max_bins)
 
     def task(first: int, last: int) -> None:
         for start in range(first, last, COLUMNS_PER_COPY):
             some = values[:, start : min(last, start + COLUMNS_PER_COPY)]
             for j, column in enumerate(_columns(some), start=start):
-                if j in two and not levels[j]:
-                    cuts[j] = two[j]
+                if j in known and not levels[j]:
+                    cuts[j] = known[j]
                 else:
                     cuts[j] = _cut(column, max_bins, weights, chosen, int(levels[j]))
 
