@@ -19,7 +19,13 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError, PacboostError, warn_once
 from pacboost.sources import dataframe, written
 from pacboost.sources.arrow import doubles, memory, one_chunk
-from pacboost.sources.categories import FROM_DTYPE, chosen_columns, is_by_type, levels_of
+from pacboost.sources.categories import (
+    FROM_DTYPE,
+    MAX_LEVELS,
+    chosen_columns,
+    is_by_type,
+    levels_of,
+)
 from pacboost.sources.levels import NO_LEVELS, Level, Levels, distinct, is_missing, pieces
 from pacboost.sources.table import FINITE, ColumnTable, Values, refuse_text
 
@@ -258,6 +264,14 @@ class FrameTable(ColumnTable):
         cell = self._columns[self._sources[column]][row]
         is_absent = isinstance(cell, str) and self.origin.spelling.is_missing(cell.strip())
         return None if is_absent or cell in self._absent else cell
+
+    def every_level(self, column: int) -> tuple[Level, ...]:
+        known, source = super().every_level(column), self._sources[column]
+        has_all = self.choice is not None or len(known) < MAX_LEVELS
+        if has_all or self.names[column] != source:
+            return known
+        one = FrameTable.learn({source: self._columns[source]}, [source], self.origin, quiet=True)
+        return one.levels.columns.get(0, known)
 
     def level_numbers(self, column: int, levels: tuple[Level, ...]) -> Values:
         if {*levels} <= {*self.levels.columns.get(column, ())}:

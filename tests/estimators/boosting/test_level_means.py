@@ -13,6 +13,8 @@ import pacboost
 from pacboost import BoostClassifier, BoostRegressor
 from pacboost.cli.main import main
 from pacboost.errors import FileError, InputWarning
+from pacboost.estimators.strong import classifier as classifier_module
+from pacboost.estimators.strong import search
 from pacboost.models.file import format as files
 from pacboost.models.schema import Schema
 from pacboost.sources.arrays import CategorisedArray
@@ -195,6 +197,34 @@ def test_explanations_name_them() -> None:
     assert worse.mean[2] > 10 * abs(worse.mean[1])
     values = model.shap_values(X[:5])
     assert values.values.sum(axis=1) + values.base_values == pytest.approx(model.predict(X[:5]))
+
+
+@pytest.mark.parametrize("kind", ["frame", "array"])
+def test_a_strong_classifier_has_means_of_the_rows_it_learns_from(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = half()
+    rows = X if kind == "frame" else X.to_numpy(dtype=object)
+    model = pacboost.StrongClassifier(
+        categorical_features=["product"] if kind == "frame" else [2], random_state=0
+    )
+    found: list[Any] = []
+
+    def same(*given: Any) -> Any:
+        found.append(search.set_apart(*given))
+        return found[0]
+
+    monkeypatch.setattr(classifier_module, "set_apart", same)
+    (column,) = means_of(model.fit(rows, y > 0))
+    other = y > 0
+    other[found[0][0].certify] = True
+    assert means_of(model.fit(rows, other)) == [column]
+    other[found[0][0].learn[:50]] = True
+    assert means_of(model.fit(rows, other)) != [column]
+
+
+def means_of(model: Any) -> list[LevelMeans]:
+    return [made for made in model.schema_.derived if isinstance(made, LevelMeans)]
 
 
 def test_programs_compute_means(tmp_path: Path) -> None:
