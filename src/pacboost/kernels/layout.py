@@ -65,10 +65,6 @@ class Splits(NamedTuple):
     gains: Floats
 
 
-NUMBERS_APART = 16
-"""The members of a team write this many numbers apart: to one cache line, they would take turns."""
-
-
 class TeamFindings(NamedTuple):
     """The results of the members of a team, one line for each, which may be longer than needed."""
 

@@ -12,6 +12,7 @@ from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import grow_team, layout, routing, split
 from pacboost.kernels.device import gpu_in_use
+from pacboost.kernels.runtime.board import LINE
 from pacboost.kernels.runtime.entry import Bundle
 from pacboost.kernels.runtime.team import largest_team, team_for, together
 from pacboost.learners.growing import TreeSearch
@@ -96,10 +97,10 @@ class DenseTreeSearch(TreeSearch):
         features = len(self._features)
         self._findings = layout.TeamFindings(
             np.zeros((team, 16), dtype=np.int64), np.zeros((team, 16)),
-            np.zeros((team, 2, layout.NUMBERS_APART), dtype=np.int64),
+            np.zeros((team, 2, LINE), dtype=np.int64),
             np.zeros((team, 2, 256), dtype=np.uint8), np.zeros((team, 256), dtype=np.uint8),
-            np.ones((team, features + 8 * layout.NUMBERS_APART), dtype=np.uint8),
-            np.zeros((team, features + layout.NUMBERS_APART), dtype=np.int64),
+            np.ones((team, features + 8 * LINE), dtype=np.uint8),
+            np.zeros((team, features + LINE), dtype=np.int64),
         )  # fmt: skip
         self._largest_team, self._arrays = team, None
 

@@ -118,10 +118,8 @@ def level_means(
     rows, all_rows = _running(sizes, starts)
     row_means = np.full(targets.size, np.nan, dtype=np.float32)
     row_means[order] = mean + before / (rows + prior)
-    row_means[order[starts]] = (
-        np.nan
-    )  # of the first row of a level no more is known than of a new one
-    row_means[~is_level] = np.nan
+    # of the first row of a level no more is known than of a new one
+    row_means[order[starts]] = row_means[~is_level] = np.nan
     means = (mean + after / (all_rows + prior)).astype(np.float32)
     present = numbers[order[starts]]
     stored = {int(k): float(m) for k, m in zip(present, means, strict=True) if several[k]}
@@ -156,7 +154,7 @@ def _running(
     """Return the sum before each value of its group, and the sum of each group."""
     sums = np.cumsum(values)  # one after the other, on any machine
     sizes = np.diff(np.append(starts, values.size))
-    before = sums - values
+    before = np.append(0.0, sums[:-1])  # without the row's own value, not even its rounding
     first = before[starts]
     ends = sums[np.append(starts[1:], values.size) - 1]
     return before - np.repeat(first, sizes), ends - first

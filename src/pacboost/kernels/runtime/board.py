@@ -24,7 +24,8 @@ give_way = types.ExternalFunction(
 )
 """Let another thread run on this core."""
 
-LINE = 16  # numbers apart, so that no two places share a cache line or the one fetched with it
+LINE = 16
+"""Numbers between what two members write; cores take turns at a cache line and its neighbour."""
 Place = np.int64
 """The type of places on the board: ``wait_while`` would be compiled for every literal place."""
 JOB, DONE, CALLED, FUNCTION, ARGUMENTS, ARRIVED, PHASE, STOP, TICKET, MEMBERS = (

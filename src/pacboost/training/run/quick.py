@@ -22,10 +22,11 @@ from pacboost.boosters.regression import Square
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import grow_team, measure, quick_rounds, row_costs, update
-from pacboost.kernels.layout import CATEGORY, MISSING_LEFT, NUMBERS_APART
+from pacboost.kernels.layout import CATEGORY, MISSING_LEFT
 from pacboost.kernels.quick_rounds import RoundSums
 from pacboost.kernels.row_draws import KEY_BITS
 from pacboost.kernels.runtime import jit
+from pacboost.kernels.runtime.board import LINE
 from pacboost.kernels.runtime.entry import Bundle, is_compiled
 from pacboost.kernels.runtime.team import Steps, in_turn
 from pacboost.kernels.runtime.threads import ROWS_PER_SUM, sum_count
@@ -274,7 +275,7 @@ class QuickRounds:
             *np.zeros((2, n_rounds, spans)),
         )  # fmt: skip
         now = np.array([state.weight, state.pull], dtype=np.int64)
-        parts = np.zeros((team, 2, leaves + NUMBERS_APART), dtype=np.int64)
+        parts = np.zeros((team, 2, leaves + LINE), dtype=np.int64)
         totals, wrong = (np.zeros((team, size), dtype=np.int64) for size in (2, 1))
         return records, RoundSums(
             now, parts, np.zeros(spans), totals, wrong, np.zeros(spans), np.zeros(1),

@@ -19,7 +19,7 @@ from pacboost.boosters.booster import Booster, Measured, State
 from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues, Hypothesis, Rule
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels import measure, row_costs
-from pacboost.kernels.layout import NUMBERS_APART
+from pacboost.kernels.runtime.board import LINE
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.kernels.runtime.threads import (
     ROWS_FOR_CHEAP_KERNELS,
@@ -74,7 +74,7 @@ def cell_sums(request: Request, cells: Cells, count: int) -> tuple[Sums, float]:
 
 def _room_for_sums(request: Request, team: int, count: int) -> Wholes:
     """Return (members, 2, cells, outputs); on the CPU, with cells that keep members apart."""
-    apart = 0 if lies_on_gpu(request.weights) else NUMBERS_APART
+    apart = 0 if lies_on_gpu(request.weights) else LINE
     return np.zeros((team, 2, count + apart, request.weights.shape[1]), dtype=np.int64)
 
 
