@@ -1,0 +1,8 @@
+/// What each folder of kernels adds to the module.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace pacboost {
+void bind_team(nanobind::module_& m);
+}  // namespace pacboost

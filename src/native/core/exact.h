@@ -1,0 +1,112 @@
+/// Exponentials and logarithms with the same bits on every machine: numerics/same_bits.py, in loops.
+#pragma once
+
+#include <bit>
+
+#include "core/array.h"
+
+namespace pacboost {
+
+/// ln 2 to 32 bits, so that k·LN2_HIGH is exact, and the rest.
+constexpr double LN2_HIGH = 0x1.62e42fee00000p-1;
+constexpr double LN2_LOW = 0x1.a39ef35793c76p-33;
+constexpr double LOG2_E = 0x1.71547652b82fep+0;
+constexpr double MAX_EXPONENT = 0x1.74c0000000000p+9;
+constexpr double ROOT_HALF = 0x1.6a09e667f3bcdp-1;
+/// 54 ln 2: a weight is at most 2^54.
+constexpr double MAX_LOG_WEIGHT = 0x1.2b708872320e2p+5;
+/// 53 ln 2.
+constexpr double LOG_UNITS = 0x1.25e4f7b2737fap+5;
+/// The double 2^k has the bits (k + BIAS) << FRACTION.
+constexpr i64 BIAS = 1023, FRACTION = 52;
+/// Bits after the binary point when the polynomial becomes an integer.
+constexpr int POINT = 55;
+constexpr double SCALE = 36028797018963968.0;  // 2^55
+
+/// exp(r) for |r| ≤ ln(2)/2: Taylor's series up to r^13/13!, which is off by 4e-18.
+INLINE double exp_near_0(double r) {
+    double p = 1.0 / 6227020800.0;
+    p = p * r + 1.0 / 479001600.0;
+    p = p * r + 1.0 / 39916800.0;
+    p = p * r + 1.0 / 3628800.0;
+    p = p * r + 1.0 / 362880.0;
+    p = p * r + 1.0 / 40320.0;
+    p = p * r + 1.0 / 5040.0;
+    p = p * r + 1.0 / 720.0;
+    p = p * r + 1.0 / 120.0;
+    p = p * r + 1.0 / 24.0;
+    p = p * r + 1.0 / 6.0;
+    p = p * r + 0.5;
+    p = p * r + 1.0;
+    return p * r + 1.0;
+}
+/// round(exp(x)), at least 1 and at most 2^54: additions and multiplications give the same bits on
+/// every machine.
+INLINE i64 whole_exp(double x) {
+    x = x > -1.0 ? x : -1.0;
+    x = x < MAX_LOG_WEIGHT ? x : MAX_LOG_WEIGHT;
+    double k = std::floor(x * LOG2_E + 0.5);
+    double r = (x - k * LN2_HIGH) - k * LN2_LOW;
+    double p = exp_near_0(r);
+    i64 shift = i64(POINT) - i64(k);
+    i64 rounded = (i64(p * SCALE) + (i64(1) << (shift - 1))) >> shift;
+    return rounded > 1 ? rounded : 1;
+}
+
+/// The same in two loops over at most CHUNK numbers, both vectorized by every compiler: GCC makes no
+/// vectors of a shift whose count is computed in the same loop.
+constexpr i64 CHUNK = 1024;
+struct HalfDone { u64 fixed[CHUNK], shift[CHUNK]; };
+INLINE i64 small_whole(double k) { return std::bit_cast<i64>(k + 0x1.8p52) - std::bit_cast<i64>(0x1.8p52); }
+INLINE double exact_double(i64 e) {  // of 0 to 2^53
+    double high = std::bit_cast<double>((e >> 32) | 0x4330000000000000) - 0x1p52;
+    return high * 0x1p32 + (std::bit_cast<double>((e & 0xFFFFFFFF) | 0x4330000000000000) - 0x1p52);
+}
+INLINE void begin_exp(double x, i64 i, HalfDone& half) {
+    x = x > -1.0 ? x : -1.0;
+    x = x < MAX_LOG_WEIGHT ? x : MAX_LOG_WEIGHT;
+    double k = std::floor(x * LOG2_E + 0.5);
+    double r = (x - k * LN2_HIGH) - k * LN2_LOW;
+    u64 bits = std::bit_cast<u64>(exp_near_0(r));  // from 2^-0.5 to 2^0.5: times 2^55 it is whole
+    half.fixed[i] = ((bits & 0xFFFFFFFFFFFFF) | 0x10000000000000) << 2 << ((bits >> 52) & 1);
+    half.shift[i] = u64(POINT - 1 - small_whole(k));
+}
+INLINE i64 end_exp(const HalfDone& half, i64 i) {
+    u64 rounded = ((half.fixed[i] >> half.shift[i]) + 1) >> 1;
+    return rounded > 1 ? i64(rounded) : 1;
+}
+/// exp(x) of a number that is 0 or less. 2^k is a product of two powers: the first product is exact, so
+/// the result is rounded once, even if it is tiny.
+INLINE double exp_below_0(double x) {
+    x = x > -MAX_EXPONENT ? x : -MAX_EXPONENT;
+    double k = std::floor(x * LOG2_E + 0.5);
+    double r = (x - k * LN2_HIGH) - k * LN2_LOW;
+    double p = exp_near_0(r);
+    i64 power = i64(k), half = power >> 1;
+    double first = std::bit_cast<double>((half + BIAS) << FRACTION);
+    double rest = std::bit_cast<double>((power - half + BIAS) << FRACTION);
+    return p * first * rest;
+}
+/// ln x for a positive x. With x = 2^k·m and f = (m - 1)/(m + 1), ln m = 2(f + f³/3 + f⁵/5 + …);
+/// |f| ≤ 0.172, so the series up to f²³ is off by less than 1e-18.
+INLINE double natural_log(double x) {
+    int exponent;
+    double m = std::frexp(x, &exponent);
+    i64 k = exponent;
+    if (m < ROOT_HALF) m = 2.0 * m, k -= 1;
+    double f = (m - 1.0) / (m + 1.0), s = f * f, p = 1.0 / 23.0;
+    p = p * s + 1.0 / 21.0;
+    p = p * s + 1.0 / 19.0;
+    p = p * s + 1.0 / 17.0;
+    p = p * s + 1.0 / 15.0;
+    p = p * s + 1.0 / 13.0;
+    p = p * s + 1.0 / 11.0;
+    p = p * s + 1.0 / 9.0;
+    p = p * s + 1.0 / 7.0;
+    p = p * s + 1.0 / 5.0;
+    p = p * s + 1.0 / 3.0;
+    p = p * s + 1.0;
+    return double(k) * LN2_HIGH + (2.0 * f * p + double(k) * LN2_LOW);
+}
+
+}  // namespace pacboost
