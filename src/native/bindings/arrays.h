@@ -65,7 +65,7 @@ struct tuple_caster {
         return (read<Members>(source, place++, flags, cleanup) && ...);
     }
 
-   private:
+ private:
     template <auto M>
     bool read(handle source, Py_ssize_t place, uint8_t flags, cleanup_list* cleanup) noexcept {
         using Field = std::remove_reference_t<decltype(value.*M)>;

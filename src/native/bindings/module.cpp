@@ -31,6 +31,7 @@ NB_MODULE(PACBOOST_MODULE, m) {
     m.doc() = "Kernels of pacboost, compiled for one level of processors.";
     m.attr("LINE") = LINE;
     m.attr("MAX_MEMBERS") = MAX_MEMBERS;
-    m.def("level_of_processor", level_of_processor, "Return the highest level that this processor has; 0 if it is not x86-64.");
+    m.def("level_of_processor", level_of_processor,
+          "Return the highest level that this processor has; 0 if it is not x86-64.");
     bind_team(m);
 }

@@ -56,7 +56,9 @@ INLINE i64 whole_exp(double x) {
 /// The same in two loops over at most CHUNK numbers, both vectorized by every compiler: GCC makes no
 /// vectors of a shift whose count is computed in the same loop.
 constexpr i64 CHUNK = 1024;
-struct HalfDone { u64 fixed[CHUNK], shift[CHUNK]; };
+struct HalfDone {
+    u64 fixed[CHUNK], shift[CHUNK];
+};
 INLINE i64 small_whole(double k) { return std::bit_cast<i64>(k + 0x1.8p52) - std::bit_cast<i64>(0x1.8p52); }
 INLINE double exact_double(i64 e) {  // of 0 to 2^53
     double high = std::bit_cast<double>((e >> 32) | 0x4330000000000000) - 0x1p52;

@@ -28,7 +28,8 @@ int level_of_processor() {
     __cpuidex(leaf, 7, 0);
     unsigned ebx = unsigned(leaf[1]);
     bool is_v3 = saves_avx && has_fma && (ebx >> 3 & 1) && (ebx >> 5 & 1) && (ebx >> 8 & 1);
-    bool is_v4 = saves_avx512 && (ebx >> 16 & 1) && (ebx >> 17 & 1) && (ebx >> 28 & 1) && (ebx >> 30 & 1) && (ebx >> 31);
+    bool is_v4 =
+        saves_avx512 && (ebx >> 16 & 1) && (ebx >> 17 & 1) && (ebx >> 28 & 1) && (ebx >> 30 & 1) && (ebx >> 31);
     return !is_v2 ? 1 : is_v3 && is_v4 ? 4 : is_v3 ? 3 : 2;
 #endif
 }

@@ -92,7 +92,7 @@ double busy_seconds() {
 }
 
 class Team {
-   public:
+ public:
     ~Team() {
         // They read memory that is about to be freed.
         for (auto& helper : helpers_) {
@@ -111,7 +111,7 @@ class Team {
         call(std::min(size, max_size_), body, work);
     }
 
-   private:
+ private:
     friend void pacboost::look_for_interrupt(const Member&);
 
     struct Helper {

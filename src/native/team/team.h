@@ -46,12 +46,8 @@ void look_for_interrupt(const Member& member);
 struct Span {
     i64 first, last;
 };
-INLINE Span share(i64 size, i64 piece, i64 pieces) {
-    return {size * piece / pieces, size * (piece + 1) / pieces};
-}
-INLINE Span own_share(i64 size, const Member& member) {
-    return share(size, member.number, member.team);
-}
+INLINE Span share(i64 size, i64 piece, i64 pieces) { return {size * piece / pieces, size * (piece + 1) / pieces}; }
+INLINE Span own_share(i64 size, const Member& member) { return share(size, member.number, member.team); }
 /// The share of a member, cut between spans of a fixed size.
 INLINE Span share_of_spans(i64 size, i64 span, const Member& member) {
     auto [first, last] = own_share((size + span - 1) / span, member);
@@ -67,8 +63,8 @@ void run_team(i64 size, Body body, void* work, bool (*poll)() = nullptr);
 template <class Work>
 void run_team(i64 size, Work&& work, bool (*poll)() = nullptr) {
     run_team(
-        size, [](void* w, const Member& member) { (*static_cast<std::remove_reference_t<Work>*>(w))(member); },
-        &work, poll);
+        size, [](void* w, const Member& member) { (*static_cast<std::remove_reference_t<Work>*>(w))(member); }, &work,
+        poll);
 }
 
 /// End the threads of all teams that wait for work.

@@ -210,6 +210,10 @@ def together(
         TWINS[body.__name__](*arguments)
         return
     size = 1 if at_most <= 1 else min(largest_team(), at_most)
+    if type(body).__name__ == "nb_func":  # of the extension, which has teams of its own
+        plain: Any = body
+        plain(size, *arguments)
+        return
     team = _a_team()
     try:
         (team.run_stoppably if stoppable else team.run)(body, size, *arguments)
