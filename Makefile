@@ -5,28 +5,20 @@ BIN := .venv/bin
 # and each would compile the package, and pytest its assertions, anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check kernels pytest browser docs slow faults oldest constraints audit gpu sanitize bench dist release clean
+.PHONY: demo test check native pytest browser docs slow faults oldest constraints audit gpu sanitize bench dist release clean
 
 demo: .venv/.run
 	$(BIN)/pacboost demo
 
-# Two cores are busy throughout: the checkers and the site while kernels are compiled, then tests.
+# Two cores are busy throughout: the checkers and the site go on beside the tests.
 # `make test ROOM=bounds` looks at one folder of src/pacboost and at its tests.
 ifdef ROOM
 test:
 	$(MAKE) --jobs=2 --output-sync check pytest SKIPPED="$(wildcard tests/$(ROOM) src/pacboost/$(ROOM))"
 else
 test:
-	$(MAKE) --jobs=3 --output-sync kernels check browser docs pytest AFTER=kernels \
-	  SKIPPED="$(KERNEL_TESTS:%=--ignore=%) --ignore=tests/gpu"
+	$(MAKE) --jobs=3 --output-sync check browser docs pytest SKIPPED="--ignore=tests/gpu"
 endif
-
-# Fits and answers of every kind compile most kernels, in one process; else each of the three
-# processes of pytest would compile them for itself. All tests are collected, so that their modules
-# are compiled, too.
-KERNEL_TESTS := tests/test_model_bytes.py tests/test_answer_bytes.py
-kernels: .venv/.dev
-	$(BIN)/pytest -p no:xdist -k "test_model_bytes or test_answer_bytes"
 
 check: .venv/.dev
 	$(BIN)/ruff format --check .
@@ -40,7 +32,7 @@ check: .venv/.dev
 # Reports are tested in a real browser where there is one.
 pytest: export OPENBLAS_NUM_THREADS ?= 1
 pytest: export OMP_NUM_THREADS ?= 1
-pytest: .venv/.dev browser $(AFTER)
+pytest: .venv/.dev browser
 	$(BIN)/pytest -n 3 --dist worksteal $(SKIPPED)
 
 browser:
@@ -140,25 +132,28 @@ bench: .venv/.bench
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
-.venv/.run: pyproject.toml | .venv/bin/python
+# The kernels are compiled by pip (CMakeLists.txt), again whenever one of their files has changed.
+NATIVE := CMakeLists.txt $(wildcard src/native/*/*)
+native: .venv/.run
+.venv/.run: pyproject.toml $(NATIVE) | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --no-compile -e .
 	touch $@
 
 # Packages are compiled when they are first used: most of their modules never are. Versions are those
 # of constraints.txt, or the newest where a machine or its Python cannot install them.
-.venv/.dev: pyproject.toml constraints.txt | .venv/bin/python
+.venv/.dev: pyproject.toml constraints.txt $(NATIVE) | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[dev]' || \
 	  $(BIN)/python -m pip install --quiet --no-compile -e '.[dev]'
 	touch $@ .venv/.run
 
-.venv/.bench: pyproject.toml | .venv/bin/python
+.venv/.bench: pyproject.toml $(NATIVE) | .venv/bin/python
 	$(BIN)/python -m pip install --quiet -e '.[dev,bench]'
 	touch $@ .venv/.run .venv/.dev
 
-.venv/.cuda: pyproject.toml | .venv/bin/python
+.venv/.cuda: pyproject.toml $(NATIVE) | .venv/bin/python
 	$(BIN)/python -m pip install --quiet -e '.[dev,cuda]'
 	touch $@ .venv/.run .venv/.dev
 
 clean:
-	rm -rf .venv .venv-oldest .venv-constraints .venv-audit .venv-dist docs/_build docs/api .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist
+	rm -rf build .venv .venv-oldest .venv-constraints .venv-audit .venv-dist docs/_build docs/api .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
