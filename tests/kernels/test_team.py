@@ -7,66 +7,24 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 
-from pacboost.kernels.runtime import Wholes, board, entry, jit, team, threads
-from pacboost.kernels.runtime.board import STOP, last_to_arrive, meet, own_share, release
-from pacboost.kernels.runtime.team import together
-
-MIN_BUSY_SHARE = team.MIN_BUSY_SHARE
+from pacboost.kernels import team, threads
+from pacboost.kernels.native import native
+from pacboost.kernels.team import together
 
 
 @pytest.fixture(autouse=True)
 def more_members_than_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(team, "cores", lambda: 32)
-    monkeypatch.setattr(team, "MIN_BUSY_SHARE", 0.0)  # no team is ever halved
 
 
-@jit.team_kernel()
-def add_up(member: entry.Member, numbers: Wholes, sums: Wholes, phases: int) -> None:
-    """Add shares of the numbers to ``sums[member]``; then pass the sums on, once for each phase."""
-    for phase in range(phases):
-        first, last = own_share(numbers.size, member)
-        own = np.int64(0)
-        for k in range(first, last):
-            own += numbers[k]
-        sums[1 + member.number] = own
-        if last_to_arrive(member):
-            for k in range(member.team):
-                sums[0] += sums[1 + k]
-            release(member)
-        if sums[0] % (phase + 1) == -1:  # never: the sum is read by all, and not optimised away
-            meet(member)
-
-
-@jit.team_kernel()
-def add_up_pair(member: entry.Member, numbers_and_sums: tuple[Wholes, Wholes]) -> None:
-    """Add shares of the numbers to the sums, once."""
-    numbers, sums = numbers_and_sums
-    add_up(member, numbers, sums, 1)
-
-
-@jit.team_kernel()
-def until_stopped(member: entry.Member, started: Wholes) -> None:
-    """Meet again and again until somebody stops it."""
-    going = True
-    while going:
-        if last_to_arrive(member):
-            started[0] += 1
-            started[1] = member.board[STOP]
-            release(member)
-        going = started[1] == 0
-        meet(member)
-
-
-def added(numbers: Wholes, phases: int, members: int) -> int:
+def added(numbers: np.ndarray, phases: int, members: int) -> int:
     sums = np.zeros(members + 1, dtype=np.int64)
     with threads.using(members):
-        together(add_up, numbers, sums, phases)
+        together(native.add_up, numbers, sums, phases)
     return int(sums[0])
 
 
@@ -101,7 +59,7 @@ def test_teams_of_random_sizes_for_minutes() -> None:
 def test_teams_share_a_single_core() -> None:
     program = (
         "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
-        "from pacboost.kernels.runtime import team; team.cores = lambda: 32\n"
+        "from pacboost.kernels import team; team.cores = lambda: 32\n"
         "from tests.kernels.test_team import stress; stress(3_000, 2)"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=3_000)
@@ -115,53 +73,17 @@ def test_no_team_is_larger_than_the_machine(monkeypatch: pytest.MonkeyPatch) -> 
         assert team.largest_team() == 1
 
 
-def test_a_team_is_halved_for_a_while_where_its_members_have_no_cores(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(team, "SECONDS_TO_JUDGE", 0.0)
-    members, own = [], team.Team()
-
-    def run(least_used: float) -> None:
-        monkeypatch.setattr(team, "MIN_BUSY_SHARE", least_used)
-        sums = np.zeros(5, dtype=np.int64)
-        own.run(add_up, 4, np.ones(40, dtype=np.int64), sums, 1)
-        assert sums[0] == 40
-        members.append(np.count_nonzero(sums[1:]))
-
-    for least_used in (np.inf, np.inf, np.inf, 0.0):
-        run(least_used)
-    monkeypatch.setattr(own, "_until", 0.0)
-    run(0.0)
-    own.close()
-    assert members == [2, 1, 1, 1, 4]  # tested before the first run and the last
-
-
 @pytest.mark.parametrize(
-    ("wall", "used", "size"),
-    [(1.0, 0.1, 2), (1.0, 1.2, 2), (1.0, 1.4, team.MAX_MEMBERS), (0.001, 0.0, team.MAX_MEMBERS)],
+    ("size", "wall", "used", "halved"),
+    [(4, 1.0, 0.1, True), (4, 1.0, 1.2, True), (4, 1.0, 1.4, False), (2, 1.0, 0.8, False)],
 )
 def test_a_team_whose_members_wait_for_cores_is_halved(
-    wall: float, used: float, size: int, monkeypatch: pytest.MonkeyPatch
+    size: int, wall: float, used: float, halved: bool
 ) -> None:
-    monkeypatch.setattr(team, "MIN_BUSY_SHARE", MIN_BUSY_SHARE)
-    own = team.Team()
-    own._judge(4, wall, used)
-    assert own._max_size == size
+    assert native.is_to_be_halved(size, wall, used) is halved
 
 
-def test_a_team_is_tested_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    now, own = [0.0], team.Team()
-    called: list[tuple[Any, int]] = []
-    monkeypatch.setattr(team, "time", SimpleNamespace(perf_counter=lambda: now[0]))
-    monkeypatch.setattr(own, "_call", lambda body, size, *_: called.append((body, size)))
-    for now[0], size in ((0.1, 1), (0.2, 2), (0.6, 2), (0.8, 2)):
-        own.run(add_up, size)
-    barriers = board.meet_repeatedly
-    expected = [(add_up, 1), (barriers, 2), (add_up, 2), (add_up, 2), (barriers, 2), (add_up, 2)]
-    assert called == expected
-
-
-def test_two_teams_at_once() -> None:
+def test_teams_at_once() -> None:
     numbers = np.arange(5_000)
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda k: added(numbers, 10, 1 + k % 4), range(40)))
@@ -170,21 +92,21 @@ def test_two_teams_at_once() -> None:
 
 def test_members_without_work_sleep() -> None:
     added(np.arange(10), 1, 3)
-    own = team._idle[-1].board
-    places = [board.MEMBERS + member * board.LINE + board.SLEEPS for member in (1, 2)]
-    end = time.monotonic() + 600
-    while not own[places].all() and time.monotonic() < end:
-        time.sleep(0.01)
-    assert own[places].all()
+    least = float("inf")
+    for _ in range(40):  # other threads of this process may compute now and then
+        used = time.process_time()
+        time.sleep(0.05)
+        least = min(least, time.process_time() - used)
+    assert least < 0.02
     assert added(np.arange(10), 1, 3) == 45  # and they wake up again
 
 
 @pytest.mark.parametrize("members", [1, 3, 16])
 def test_ctrl_c_ends_a_team(members: int) -> None:
-    started = np.zeros(2, dtype=np.int64)
+    meetings = np.zeros(2, dtype=np.int64)
 
     def interrupt() -> None:
-        while started[0] < 3:
+        while meetings[0] < 3:
             time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -192,41 +114,21 @@ def test_ctrl_c_ends_a_team(members: int) -> None:
         other = threading.Thread(target=interrupt)
         other.start()
         with pytest.raises(KeyboardInterrupt):
-            together(until_stopped, started, stoppable=True)
+            together(native.meet_until_stopped, meetings)
         other.join()
         assert added(np.arange(10), 2, members) == 90  # nothing is left of the interruption
 
 
-def test_two_fits_that_take_the_last_idle_team_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Taken(list[team.Team]):
-        """Seems to hold a team, but another fit has just taken it."""
-
-        def __bool__(self) -> bool:
-            return True
-
-    taken = Taken()
-    monkeypatch.setattr(team, "_idle", taken)
-    assert added(np.arange(10), 2, 3) == 90
-    while len(taken):
-        taken.pop().close()
-
-
-def test_ctrl_c_while_members_are_started_leaves_no_member_out(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    teams: list[team.Team] = []
-    monkeypatch.setattr(team, "_idle", teams)
-
-    def interrupted(self: threading.Thread) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(threading.Thread, "start", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            added(np.arange(10), 2, 3)
-    assert added(np.arange(10), 2, 3) == 90
-    while teams:
-        teams.pop().close()
+def test_a_wrong_argument_is_refused() -> None:
+    sums = np.zeros(2, dtype=np.int64)
+    for numbers in (np.arange(3.0), np.zeros((2, 2), dtype=np.int64), np.arange(8)[::2], [1, 2]):
+        with pytest.raises(TypeError, match="add_up"):
+            together(native.add_up, numbers, sums, 1)
+    frozen = np.zeros(2, dtype=np.int64)
+    frozen.flags.writeable = False
+    assert added(frozen, 1, 1) == 0  # an array that is only read may be read-only
+    with pytest.raises(TypeError, match="add_up"):
+        together(native.add_up, np.arange(3), frozen, 1)
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="cores cannot be chosen here")
@@ -244,7 +146,7 @@ def test_a_forked_process_has_teams_of_its_own_and_two_large_ones_share_one_core
         "if not child: os._exit(0)\n"
         "assert os.waitpid(child, 0)[1] == 0\n"
         "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
-        "from pacboost.kernels.runtime import team; team.cores = lambda: 16\n"
+        "from pacboost.kernels import team; team.cores = lambda: 16\n"
         "from tests.kernels.test_team import stress; stress(10, 3)\n"
         "X = np.random.default_rng(0).normal(size=(9000, 5)); y = X[:, 0] * X[:, 1] > 0\n"
         "def fit(k):\n"
@@ -254,16 +156,3 @@ def test_a_forked_process_has_teams_of_its_own_and_two_large_ones_share_one_core
         "assert len(set(found)) == 1\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=3_000)
-
-
-def test_arguments_that_many_calls_share_are_read_once() -> None:
-    numbers, sums = np.arange(10), np.zeros(3, dtype=np.int64)
-    shared = entry.Bundle((numbers, sums))
-    for count in (1, 2):
-        with threads.using(count):
-            together(add_up_pair, shared)
-    assert sums[0] == 90
-    assert sums[1:].tolist() in ([10, 35], [45, 0])  # on busy cores a team has one member
-    numbers *= 2
-    together(add_up_pair, shared)
-    assert sums[0] == 180

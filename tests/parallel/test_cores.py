@@ -76,7 +76,7 @@ def test_quota_of_control_groups(
         (16, None, {}, 16),
         (2, None, {}, 2),
         (16, 3, {}, 3),
-        (16, None, {"OMP_NUM_THREADS": "64", "NUMBA_NUM_THREADS": "64"}, 16),  # none is added
+        (16, None, {"OMP_NUM_THREADS": "64"}, 16),  # none is added
         (16, None, {"OMP_NUM_THREADS": "8,2"}, 8),  # a number for each level
         *((16, None, {"OMP_NUM_THREADS": text}, 16) for text in ("", "0", "-3", "many", "1.5")),
     ],
@@ -109,7 +109,7 @@ def test_without_masks_the_machine_counts(machine: pytest.MonkeyPatch) -> None:
     assert cores.cores() == 6
 
 
-@pytest.mark.parametrize("name", ["OMP_NUM_THREADS", "LOKY_MAX_CPU_COUNT", "NUMBA_NUM_THREADS"])
+@pytest.mark.parametrize("name", ["OMP_NUM_THREADS", "LOKY_MAX_CPU_COUNT"])
 def test_variables_of_joblib_limit(machine: pytest.MonkeyPatch, name: str) -> None:
     machine.setenv(name, "4")
     assert cores.cores() == 4

@@ -197,7 +197,7 @@ class Team {
         wall_ += wall;
         used_ += used / double(size);
         if (wall_ < SECONDS_TO_JUDGE) return;
-        if (used_ < MIN_BUSY_SHARE * wall_) {
+        if (is_to_be_halved(1, wall_, used_)) {
             max_size_ = size / 2, until_ = wall_seconds() + pause_;
             pause_ = std::min(2 * pause_, MAX_SECONDS_HALVED);
         } else if (max_size_ == MAX_MEMBERS) {
@@ -248,6 +248,8 @@ IdleTeams* idle = new IdleTeams;
 #endif
 
 }  // namespace
+
+bool is_to_be_halved(i64 size, double wall, double used) { return used / double(size) < MIN_BUSY_SHARE * wall; }
 
 bool last_to_arrive(const Member& member) {
     if (member.team == 1) return true;

@@ -67,6 +67,9 @@ void run_team(i64 size, Work&& work, bool (*poll)() = nullptr) {
         poll);
 }
 
+/// Whether members have mostly waited for each other: in `wall` seconds, all computed `used` seconds.
+bool is_to_be_halved(i64 size, double wall, double used);
+
 /// End the threads of all teams that wait for work.
 void close_teams();
 

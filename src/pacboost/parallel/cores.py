@@ -24,9 +24,7 @@ from typing import Any, Generic, TypeVar, cast
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import integer
 
-HARD_LIMIT = "NUMBA_NUM_THREADS"
-"""Threads run kernels compiled by numba, so this variable limits any number of threads."""
-LIMITS = (HARD_LIMIT, "OMP_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
+LIMITS = ("OMP_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
 """Variables that limit ``n_jobs`` of None and -1; an explicit ``n_jobs`` may be larger."""
 V1_FOLDERS = ("cpu", "cpu,cpuacct", "cpuacct,cpu")
 """Folders where the controller "cpu" of version 1 may be mounted."""
@@ -44,7 +42,7 @@ def cores() -> int:
 def usable_cores() -> int:
     """Return the number of cores that this process has, counted when ``n_jobs`` is read."""
     mask = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    limits = [max(1, mask or 1), _quota(), _variable(HARD_LIMIT)]
+    limits = [max(1, mask or 1), _quota()]
     return min(count for count in limits if count is not None)
 
 
