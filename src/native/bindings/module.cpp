@@ -36,4 +36,5 @@ NB_MODULE(PACBOOST_MODULE, m) {
     bind_core(m);
     bind_rounds(m);
     bind_team(m);
+    bind_tree(m);
 }
