@@ -79,8 +79,7 @@ void masses(const Member& member, Array<const i64> weights, Array<const i8> agre
     });
 }
 
-void mistakes(const Member& member, Array<const double> margins, Array<const i64> first_weights,
-              Array<i64, 2> totals) {
+void mistakes(const Member& member, Array<const double> margins, Array<const i64> first_weights, Array<i64, 2> totals) {
     auto [first, last] = own_share(margins.size(), member);
     i64 count = 0;
     if (first_weights.size() == 1) {
@@ -104,8 +103,8 @@ void wrong_classes(const Member& member, Array<const double, 2> margins, Array<c
 }
 
 template <class Cell, class Pull>
-void cell_sums(const Member& member, Array<const Cell> cells, Array<const i64, 2> weights,
-               Array<const Pull, 2> pulls, bool times_weight, i64 size, Array<i64, 4> sums, Floats squares) {
+void cell_sums(const Member& member, Array<const Cell> cells, Array<const i64, 2> weights, Array<const Pull, 2> pulls,
+               bool times_weight, i64 size, Array<i64, 4> sums, Floats squares) {
     const i64 outputs = weights.shape[1];
     auto pull_sums = sums(member.number, 0), weight_sums = sums(member.number, 1);
     alignas(64) double tile[ROWS_PER_TILE];
@@ -165,9 +164,9 @@ void class_sums(const Member& member, Array<const i64> chosen, Array<const Cell>
     }
 }
 
-void class_rows(const Member& member, Array<const i64> chosen, Array<const double, 2> margins,
-                Array<const i8, 2> signs, Array<const i64, 2> pulls, Array<const double, 2> raised_sums, Floats costs,
-                Array<bool> wrong, Floats squares) {
+void class_rows(const Member& member, Array<const i64> chosen, Array<const double, 2> margins, Array<const i8, 2> signs,
+                Array<const i64, 2> pulls, Array<const double, 2> raised_sums, Floats costs, Array<bool> wrong,
+                Floats squares) {
     const i64 outputs = margins.shape[1], rows = std::max<i64>(1, ROWS_PER_TILE / outputs);
     const bool is_known = raised_sums.shape[0] > 0;
     auto [a, b] = own_share(chosen.size(), member);
@@ -223,6 +222,18 @@ void potential(const Member& member, i64 kind, Array<const double, 2> margins, A
     });
 }
 
+void square_costs(const Member& member, Array<const double> targets, Array<const double> scores,
+                  Array<const double> base, i64 size, Floats sums) {
+    each_span(member, targets.size(), size, [&](i64 span, Span rows) {
+        double total = 0.0;
+        for (i64 i = rows.first; i < rows.last; ++i) {
+            double residual = targets[i] - scores[i];
+            total += residual * residual * base[base.size() > 1 ? i : 0];
+        }
+        sums[span] = total;
+    });
+}
+
 void log_costs(const Member& member, Array<const double> margins, i64 size, Floats sums) {
     alignas(64) double raised[ROWS_PER_TILE], lows[ROWS_PER_TILE];
     Parts parts;
@@ -241,17 +252,17 @@ void log_costs(const Member& member, Array<const double> margins, i64 size, Floa
     });
 }
 
-#define FOR_CODES(Code)                                                                                          \
+#define FOR_CODES(Code) \
     template void stump_agreement(const Member&, Array<const Code>, i64, i64, i64, i64, Array<const i8>, Signs);
 FOR_CODES(u8)
 FOR_CODES(u16)
 
-#define FOR_CELLS(Cell)                                                                                               \
-    template void cell_sums(const Member&, Array<const Cell>, Array<const i64, 2>, Array<const i8, 2>, bool, i64,     \
-                            Array<i64, 4>, Floats);                                                                   \
-    template void cell_sums(const Member&, Array<const Cell>, Array<const i64, 2>, Array<const i64, 2>, bool, i64,    \
-                            Array<i64, 4>, Floats);                                                                   \
-    template void class_sums(const Member&, Array<const i64>, Array<const Cell>, Array<const i64, 2>,                 \
+#define FOR_CELLS(Cell)                                                                                            \
+    template void cell_sums(const Member&, Array<const Cell>, Array<const i64, 2>, Array<const i8, 2>, bool, i64,  \
+                            Array<i64, 4>, Floats);                                                                \
+    template void cell_sums(const Member&, Array<const Cell>, Array<const i64, 2>, Array<const i64, 2>, bool, i64, \
+                            Array<i64, 4>, Floats);                                                                \
+    template void class_sums(const Member&, Array<const i64>, Array<const Cell>, Array<const i64, 2>,              \
                              Array<const i64, 2>, Array<i64, 4>);
 FOR_CELLS(u8)
 FOR_CELLS(u16)

@@ -18,8 +18,7 @@ void masses(const Member& member, Array<const i64> weights, Array<const i8> agre
             Floats squares);
 
 /// Sum the first weights (one for all, or one each) of rows that are wrong or tied.
-void mistakes(const Member& member, Array<const double> margins, Array<const i64> first_weights,
-              Array<i64, 2> totals);
+void mistakes(const Member& member, Array<const double> margins, Array<const i64> first_weights, Array<i64, 2> totals);
 
 /// Sum the first weights of rows whose class does not score above every other.
 void wrong_classes(const Member& member, Array<const double, 2> margins, Array<const i8, 2> signs,
@@ -30,8 +29,8 @@ void wrong_classes(const Member& member, Array<const double, 2> margins, Array<c
 /// `sums` is (members, 2, cells, outputs). Also write, for each span of `size` rows, the sum of the
 /// squares of the pulls.
 template <class Cell, class Pull>
-void cell_sums(const Member& member, Array<const Cell> cells, Array<const i64, 2> weights,
-               Array<const Pull, 2> pulls, bool times_weight, i64 size, Array<i64, 4> sums, Floats squares);
+void cell_sums(const Member& member, Array<const Cell> cells, Array<const i64, 2> weights, Array<const Pull, 2> pulls,
+               bool times_weight, i64 size, Array<i64, 4> sums, Floats squares);
 
 /// Sum as `cell_sums` does, for the chosen rows and pulls as integers, without squares.
 template <class Cell>
@@ -43,9 +42,9 @@ void class_sums(const Member& member, Array<const i64> chosen, Array<const Cell>
 /// Also write whether their class does not score above every other, and Σ pull². `raised_sums` (rows, 2)
 /// has the largest score and the sum of exponentials if they were computed before; with a shape of
 /// (0, 2) they are computed here, which takes most of the time.
-void class_rows(const Member& member, Array<const i64> chosen, Array<const double, 2> margins,
-                Array<const i8, 2> signs, Array<const i64, 2> pulls, Array<const double, 2> raised_sums, Floats costs,
-                Array<bool> wrong, Floats squares);
+void class_rows(const Member& member, Array<const i64> chosen, Array<const double, 2> margins, Array<const i8, 2> signs,
+                Array<const i64, 2> pulls, Array<const double, 2> raised_sums, Floats costs, Array<bool> wrong,
+                Floats squares);
 
 /// LOGISTIC: ln(1 + exp(-2·margin)). CLIPPED: exp(-margin), or 1 - margin for a negative margin. SQUARE
 /// and ABSOLUTE: of residuals, passed as margins.
@@ -55,6 +54,10 @@ enum Cost : i64 { LOGISTIC, CLIPPED, SQUARE, ABSOLUTE };
 /// or one for all.
 void potential(const Member& member, i64 kind, Array<const double, 2> margins, Array<const double> base, i64 size,
                Floats sums);
+
+/// Sum as `potential` does for SQUARE, of targets and scores.
+void square_costs(const Member& member, Array<const double> targets, Array<const double> scores,
+                  Array<const double> base, i64 size, Floats sums);
 
 /// Sum as `potential` does for LOGISTIC, one output and equal base weights.
 ///

@@ -52,8 +52,7 @@ void exponential_cells(const Member& member, Array<const Cell> cells, Array<cons
     alignas(64) HalfDone half;
     for (i64 tile = a; tile < b; tile += rows) {
         const i64 n = std::min(rows, b - tile);
-        for (i64 i = 0; i < n; ++i)
-            std::copy_n(values[cells[tile + i]].data, outputs, added.data() + i * outputs);
+        for (i64 i = 0; i < n; ++i) std::copy_n(values[cells[tile + i]].data, outputs, added.data() + i * outputs);
         const i64 first = tile * outputs, last = (tile + n) * outputs;
         for (i64 i = first; i < last; ++i) margins.data[i] += added[std::size_t(i - first)] * signs.data[i];
         for (i64 from = first; from < last; from += CHUNK) {
@@ -156,7 +155,7 @@ void softmax(const Member& member, Array<const i64> chosen, Array<const Cell> ce
             raised_sums(row, 0) = top, raised_sums(row, 1) = total;
             const double scale = base_of(base, row) / total, *line = raised.data() + j * outputs;
             const i8* __restrict side = signs[row].data;
-            i64 *__restrict weight = weights[row].data, *__restrict pull = pulls[row].data;
+            i64* __restrict weight = weights[row].data, * __restrict pull = pulls[row].data;
             for (i64 k = 0; k < outputs; ++k) {  // p = line/total; the scale turns it into units
                 double part = line[k] * scale;
                 double other = (total - line[k]) * scale;
@@ -249,22 +248,22 @@ void pair_up(const Member& member, Array<const i64, 2> weights, Array<const Pull
     }
 }
 
-#define FOR_CELLS(Cell)                                                                                             \
-    template void exponential_cells(const Member&, Array<const Cell>, Array<const double, 2>, Array<const i8, 2>,   \
-                                    Array<const double>, double, Array<double, 2>, Array<i64, 2>, Totals);          \
-    template void logistic(const Member&, Array<const Cell>, Array<const double>, Array<const i8>,                  \
-                           Array<const double>, double, Floats, Wholes, Wholes, Totals);                            \
-    template void softmax(const Member&, Array<const i64>, Array<const Cell>, Array<const double, 2>,               \
-                          Array<const i8, 2>, Array<const double>, double, Array<double, 2>, Array<i64, 2>,         \
-                          Array<i64, 2>, Array<double, 2>, Totals);                                                 \
+#define FOR_CELLS(Cell)                                                                                           \
+    template void exponential_cells(const Member&, Array<const Cell>, Array<const double, 2>, Array<const i8, 2>, \
+                                    Array<const double>, double, Array<double, 2>, Array<i64, 2>, Totals);        \
+    template void logistic(const Member&, Array<const Cell>, Array<const double>, Array<const i8>,                \
+                           Array<const double>, double, Floats, Wholes, Wholes, Totals);                          \
+    template void softmax(const Member&, Array<const i64>, Array<const Cell>, Array<const double, 2>,             \
+                          Array<const i8, 2>, Array<const double>, double, Array<double, 2>, Array<i64, 2>,       \
+                          Array<i64, 2>, Array<double, 2>, Totals);                                               \
     template void advance(const Member&, Array<const Cell>, Array<const double>, Array<const double>, Floats, Floats);
 FOR_CELLS(u8)
 FOR_CELLS(u16)
 FOR_CELLS(u32)
 
-#define FOR_PULLS(Pull)                                                                                              \
-    template void residual_sides(const Member&, Array<const double>, Array<const double>, Array<const i64>, double,  \
-                                 double, double, Array<Pull>, Wholes);                                               \
+#define FOR_PULLS(Pull)                                                                                               \
+    template void residual_sides(const Member&, Array<const double>, Array<const double>, Array<const i64>, double,   \
+                                 double, double, Array<Pull>, Wholes);                                                \
     template void pair_up(const Member&, Array<const i64, 2>, Array<const Pull, 2>, bool, Array<const i8, 2>, double, \
                           double, Array<i64, 2>);
 FOR_PULLS(i8)

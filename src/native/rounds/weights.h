@@ -34,8 +34,7 @@ i64 clipped_weights(Array<const double> margins, Array<const double> log_base, W
 /// gets the sums of weights and of absolute pulls.
 template <class Cell>
 void logistic(const Member& member, Array<const Cell> cells, Array<const double> values, Array<const i8> signs,
-              Array<const double> base, double max_target, Floats margins, Wholes weights, Wholes pulls,
-              Totals totals);
+              Array<const double> base, double max_target, Floats margins, Wholes weights, Wholes pulls, Totals totals);
 
 /// Add each cell's values, then set weights p(1 - p) and pulls y* - p, with p = softmax(F).
 ///
