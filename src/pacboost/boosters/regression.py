@@ -121,7 +121,7 @@ class Residual(Booster[ResidualState]):
         relative = base / base.max()
         mass = total(relative) if relative.size > 1 else float(rows)
         units = np.maximum(np.rint(relative * (FRESH_TOTAL / mass)), 1.0).astype(np.int64)
-        weights = np.ascontiguousarray(np.broadcast_to(units, (rows,)))[:, None]
+        weights = np.broadcast_to(units, (rows,)).copy()[:, None]
         state = ResidualState(
             targets=targets,
             margins=np.zeros((rows, 1)),

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import layout, routing, split
 from pacboost.kernels.device import gpu_in_use
 from pacboost.kernels.native import LINE, native
-from pacboost.kernels.runtime.entry import Bundle
 from pacboost.kernels.runtime.team import largest_team, team_for, together
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Learner, Rows
@@ -41,10 +39,8 @@ class ManyTrees:
     """The arrays and settings for growing many trees in a row, one after the other."""
 
     team: int
-    arguments: tuple[Any, ...]
-    """The arguments of ``grow_team.grow_tree``."""
     work: layout.TreeArrays
-    cells: Cells
+    spans: NDArray[np.float64] | None
     leaves: int
     penalty: float | None
     """``cat_penalty``, if there are categories."""
@@ -142,11 +138,10 @@ class DenseTreeSearch(TreeSearch):
             return None
         self._spans[0] = -np.inf, np.inf  # no split narrows it
         rows = self._order.size if chosen is None else chosen.size
-        team, arguments = self._growing(rows, chosen is None)
+        team, (work, spans, _) = self._growing(rows, chosen is None)
         penalty = None if self._plain else float(self._tree.cat_penalty)
-        long, work = self._takes_long(rows), arguments[0]
-        arguments = Bundle(work), *arguments[1:]
-        return ManyTrees(team, arguments, work, self._cells, self._max_leaves, penalty, long)
+        long = self._takes_long(rows)
+        return ManyTrees(team, work, spans, self._max_leaves, penalty, long)
 
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
         lanes = self._features[tree.feature, layout.LANE]

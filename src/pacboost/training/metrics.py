@@ -252,7 +252,7 @@ def regression_metric(name: str, measure: Callable[[Scores, Scores], float]) -> 
 
 
 SQUARE = regression_metric("square", square)
-"""The mean squared error of predictions, which kernels/quick_rounds.py can measure."""
+"""The mean squared error of predictions, which batches of rounds can measure."""
 
 
 def _unknown(rows: Sample, scores: Scores) -> float:
