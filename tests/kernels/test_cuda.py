@@ -1,5 +1,6 @@
 """What of the GPU's side can be checked without one: its choice, its sources, its names."""
 
+import math
 import re
 import shutil
 import subprocess
@@ -13,14 +14,16 @@ import pytest
 
 from pacboost import BoostClassifier, RandomForestClassifier
 from pacboost.errors import ParameterError
-from pacboost.kernels import device, layout, measure, pairs, row_costs, tiles, update
+from pacboost.kernels import device, layout
 from pacboost.kernels import forest as forest_grow
 from pacboost.kernels.cuda import device as cuda
 from pacboost.kernels.cuda import encode, forest, launches, predict, twins, weighing
-from pacboost.kernels.same_bits import MAX_LOG_WEIGHT
+from pacboost.kernels.native import native
 from pacboost.numerics import same_bits
 from pacboost.numerics.same_bits import LN2_HIGH, LN2_LOW, MAX_NUMBERS_TO_COPY, total
 from pacboost.training.bags.bagging import tree_maker
+
+SOURCES = Path(__file__).parents[2] / "src" / "native"
 
 
 def rows() -> tuple[np.ndarray, np.ndarray]:
@@ -67,7 +70,7 @@ def test_every_source_compiles(file: str, tmp_path: Path) -> None:
 
 def test_every_twin_is_named_as_its_original() -> None:
     for name in twins.TWINS:
-        assert any(hasattr(file, name) for file in (update, measure, pairs, row_costs)), name
+        assert hasattr(native, name), name
     launched = set(re.findall(r'_launch\(\s*"(\w+)"', Path(twins.__file__).read_text()))
     assert launched <= set(re.findall(r"__global__ void (\w+)\(", cuda.source_of("rows.cu")))
 
@@ -82,17 +85,19 @@ def found_in(file: str, pattern: str) -> str:
 def test_constants_are_those_of_the_cpu() -> None:
     for name, value in [("LN2_HIGH", LN2_HIGH), ("LN2_LOW", LN2_LOW)]:
         assert float.fromhex(found_in("exact.cuh", rf"#define {name} (\S+)")) == value
-    for name, value in [("MOST_LOG", MAX_LOG_WEIGHT), ("LOG_UNITS", tiles.LOG_UNITS)]:
-        assert float(found_in("exact.cuh", rf"#define {name} (\S+)")) == value
+    for name, bits in [("MOST_LOG", 54), ("LOG_UNITS", 53)]:
+        assert float(found_in("exact.cuh", rf"#define {name} (\S+)")) == bits * math.log(2)
     columns = found_in("tree.cuh", r"enum \{ (LANE, [^}]*), FEATURE_COLUMNS \}")
     rules = found_in("tree.cuh", r"enum \{ (CRITERION, .*?),\s*RULES \};")
     for names in (columns, rules):
         for place, name in enumerate(names.split(", ")):
             assert getattr(layout, name) == place
     assert int(found_in("tree.cuh", r"#define BATCH (\d+)")) == launches.BATCH
-    for name, value in [("TILE", tiles.ROWS_PER_TILE), ("PARTS", tiles.PARTS)]:
+    sums = (SOURCES / "rounds" / "sums.h").read_text()
+    for name, ours in [("TILE", "ROWS_PER_TILE"), ("PARTS", "PARTS")]:
         actual = int(found_in("rows.cu", rf"#define {name} (\d+)"))
-        assert actual == value == getattr(weighing, name)
+        assert actual == getattr(weighing, name)
+        assert f"constexpr i64 {ours} = {actual};" in sums
     plan = found_in("tree.cuh", r"enum \{ (COUNT, [^}]*), PLAN_WORDS \}").split(", ")
     assert plan.index("LEAVES") == launches.LEAVES
     assert len(plan) == launches.PLAN_WORDS

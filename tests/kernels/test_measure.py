@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.kernels import measure, row_costs
+from pacboost.kernels.native import native
 from pacboost.kernels.runtime import Floats, Signs
 from pacboost.kernels.runtime.team import together
 from tests.kernels import naive
@@ -22,7 +22,7 @@ def test_masses_equal_the_twins(rows: int, size: int) -> None:
         weights = generator.integers(1, largest, rows)
         agree = generator.choice(np.array([-1, 1], dtype=np.int8), rows)
         sums, squares = np.full((-(-rows // size), 2), -1), np.full(-(-rows // size), np.nan)
-        together(measure.masses, weights, agree, size, sums, squares)
+        together(native.masses, weights, agree, size, sums, squares)
         expected_sums, expected_squares = naive.masses(weights, agree, size)
         np.testing.assert_array_equal(sums, expected_sums)
         tolerance = 0.0 if largest == 2**20 and size <= 70 else size * 2.0**-53
@@ -35,12 +35,12 @@ def test_mistakes_equal_the_twins(seed: int, rows: int, one: bool) -> None:
     generator = np.random.default_rng(seed)
     margins = generator.integers(-2, 3, rows) / 2.0
     first = generator.integers(1, 2**40, 1 if one else rows)
-    assert summed(measure.mistakes, margins, first)[0] == naive.mistakes(margins, first)
+    assert summed(native.mistakes, margins, first)[0] == naive.mistakes(margins, first)
 
 
 def test_a_tie_is_a_mistake_and_minus_zero_is_a_tie() -> None:
     margins = np.array([0.0, -0.0, 2.0**-40, -(2.0**-40)])
-    assert summed(measure.mistakes, margins, np.array([1]))[0] == 3
+    assert summed(native.mistakes, margins, np.array([1]))[0] == 3
 
 
 @pytest.mark.parametrize("outputs", [1, 3])
@@ -55,20 +55,14 @@ def test_cell_sums_equal_the_twins(outputs: int, dtype: Any, signed: bool) -> No
     pulls = signs * generator.integers(0, 2**20, (rows, outputs))
     sums, squares = np.zeros((2, count, outputs), dtype=np.int64), np.full(7, np.nan)
     given = signs if signed else pulls
-    together(measure.cell_sums, cells, weights, given, signed, size, sums[None], squares)
+    together(native.cell_sums, cells, weights, given, signed, size, sums[None], squares)
     own = signs * weights if signed else pulls
     np.testing.assert_array_equal(sums, naive.cell_sums(cells, weights, own, count))
     spans = np.add.reduceat((own.astype(float) ** 2).sum(axis=1), np.arange(0, rows, size))
     np.testing.assert_allclose(squares, spans, rtol=1e-12)
-    if outputs == 1:
-        again, also = np.zeros((2, count), dtype=np.int64), np.full(7, np.nan)
-        flat = weights.ravel(), given.ravel()
-        together(measure.cell_sums_of_one, cells, *flat, signed, size, again[None], also)
-        np.testing.assert_array_equal(again, sums[..., 0])
-        np.testing.assert_array_equal(also, squares)
 
 
-KINDS = {"logistic": row_costs.LOGISTIC, "clipped": row_costs.CLIPPED}
+KINDS = {"logistic": native.LOGISTIC, "clipped": native.CLIPPED}
 
 
 def add_up(
@@ -81,11 +75,11 @@ def add_up(
         wrong = np.zeros(rows, dtype=np.bool_)
         pulls = np.arange(margins.size).reshape(margins.shape)
         given = np.arange(rows), margins, signs, pulls
-        together(row_costs.class_rows, *given, np.empty((0, 2)), costs, wrong, squares)
+        together(native.class_rows, *given, np.empty((0, 2)), costs, wrong, squares)
         sums[:] = np.add.reduceat(costs * base, np.arange(0, rows, size))
         np.testing.assert_array_equal(squares, (pulls.astype(float) ** 2).sum(axis=1))
     else:
-        together(row_costs.potential, KINDS[kind], margins, base, size, sums)
+        together(native.potential, KINDS[kind], margins, base, size, sums)
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "softmax"])
@@ -106,7 +100,7 @@ def test_potentials_equal_the_twins(kind: str, outputs: int, one: bool, reach: f
     cost = naive.costs(kind, margins, signs) * base
     np.testing.assert_allclose(sums, np.add.reduceat(cost, np.arange(0, rows, size)), rtol=1e-12)
     if kind == "logistic" and outputs == 1 and one:
-        together(row_costs.log_costs, margins[:, 0], size, sums)
+        together(native.log_costs, margins[:, 0], size, sums)
         expected = np.add.reduceat(cost / base, np.arange(0, rows, size))
         np.testing.assert_allclose(sums, expected, rtol=1e-12, atol=1e-12)
 
@@ -123,7 +117,7 @@ def test_tiny_costs_are_off_by_no_more_than_rounding(kind: str) -> None:
     add_up(kind, margins, signs, np.ones(1), 1, sums)
     assert (np.abs(sums - cost) <= 1e-12 * cost + 4 * (40 + margins[:, 0]) * 2**-53).all()
     if kind == "logistic":
-        together(row_costs.log_costs, margins[:, 0], 1, sums)
+        together(native.log_costs, margins[:, 0], 1, sums)
         np.testing.assert_allclose(sums, cost, rtol=1e-12, atol=2**-52)
 
 
@@ -140,12 +134,12 @@ def test_wrong_classes_equal_the_twins(seed: int, rows: int, outputs: int, one: 
     signs = np.where(np.eye(outputs)[labels] > 0, np.int8(1), np.int8(-1))
     margins = generator.integers(-2, 3, (rows, outputs)) / 2.0
     first = generator.integers(1, 2**40, 1 if one else rows)
-    ours = summed(measure.wrong_classes, margins, signs, first)[0]
+    ours = summed(native.wrong_classes, margins, signs, first)[0]
     assert ours == naive.wrong_classes(margins, signs, first)
     chosen = generator.permutation(rows)[: rows // 2 + 1]
     costs, squares, wrong = np.full(rows, -1.0), np.full(rows, -1.0), np.full(rows, fill_value=True)
     given = chosen, margins, signs, np.zeros(signs.shape, int), np.empty((0, 2))
-    together(row_costs.class_rows, *given, costs, wrong, squares)
+    together(native.class_rows, *given, costs, wrong, squares)
     each = [naive.wrong_classes(margins[[i]], signs[[i]], np.ones(1, int)) for i in range(rows)]
     left = np.setdiff1d(np.arange(rows), chosen)
     assert wrong[chosen].tolist() == [each[i] == 1 for i in chosen]
@@ -158,5 +152,5 @@ def test_a_tie_between_classes_is_a_mistake() -> None:
     signs = np.array([[1, -1, -1]], dtype=np.int8)
     scores = np.array([[0.5, 0.5, -1.0], [0.5, 0.25, -1.0], [0.0, 0.0, -1.0]])
     ones = np.array([1])
-    wrong = [summed(measure.wrong_classes, row[None] * signs, signs, ones)[0] for row in scores]
+    wrong = [summed(native.wrong_classes, row[None] * signs, signs, ones)[0] for row in scores]
     assert wrong == [1, 0, 1]

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from pacboost.kernels import row_draws
 from pacboost.kernels.row_draws import KEY_BITS, ROWS_PER_SPAN, draw_rows
 from pacboost.kernels.runtime import team
 from pacboost.kernels.runtime.threads import using
@@ -81,4 +80,4 @@ def smallest_p(times: np.ndarray, draws: int, share: float) -> float:
 def test_rounds_have_different_rows() -> None:
     first, second = (set(draw_rows(seed, 1_000, 500).tolist()) for seed in (1, 2))
     assert 200 < len(first & second) < 300
-    assert row_draws.draw_rows(1, 1_000, 1_000).tolist() == list(range(1_000))
+    assert draw_rows(1, 1_000, 1_000).tolist() == list(range(1_000))

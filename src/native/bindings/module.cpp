@@ -33,5 +33,8 @@ NB_MODULE(PACBOOST_MODULE, m) {
     m.attr("MAX_MEMBERS") = MAX_MEMBERS;
     m.def("level_of_processor", level_of_processor,
           "Return the highest level that this processor has; 0 if it is not x86-64.");
+    bind_core(m);
+    bind_rounds(m);
     bind_team(m);
+    bind_tree(m);
 }

@@ -4,5 +4,8 @@
 #include <nanobind/nanobind.h>
 
 namespace pacboost {
+void bind_core(nanobind::module_& m);
+void bind_rounds(nanobind::module_& m);
 void bind_team(nanobind::module_& m);
+void bind_tree(nanobind::module_& m);
 }  // namespace pacboost

@@ -13,6 +13,9 @@ constexpr double LN2_LOW = 0x1.a39ef35793c76p-33;
 constexpr double LOG2_E = 0x1.71547652b82fep+0;
 constexpr double MAX_EXPONENT = 0x1.74c0000000000p+9;
 constexpr double ROOT_HALF = 0x1.6a09e667f3bcdp-1;
+/// The exponential of larger numbers is not a normal double.
+constexpr double MAX_ARGUMENT = 700.0;
+constexpr double MIN_NORMAL = 0x1p-1022;
 /// 54 ln 2: a weight is at most 2^54.
 constexpr double MAX_LOG_WEIGHT = 0x1.2b708872320e2p+5;
 /// 53 ln 2.
@@ -89,6 +92,13 @@ INLINE double exp_below_0(double x) {
     double rest = std::bit_cast<double>((power - half + BIAS) << FRACTION);
     return p * first * rest;
 }
+/// exp(x) of |x| up to 700 (others are clipped), as 2^k times a polynomial.
+INLINE double natural_exp(double x) {
+    x = std::min(std::max(x, -MAX_ARGUMENT), MAX_ARGUMENT);
+    double k = std::floor(x * LOG2_E + 0.5);
+    double r = (x - k * LN2_HIGH) - k * LN2_LOW;
+    return exp_near_0(r) * std::bit_cast<double>((i64(k) + BIAS) << FRACTION);
+}
 /// ln x for a positive x. With x = 2^k·m and f = (m - 1)/(m + 1), ln m = 2(f + f³/3 + f⁵/5 + …);
 /// |f| ≤ 0.172, so the series up to f²³ is off by less than 1e-18.
 INLINE double natural_log(double x) {
@@ -110,5 +120,44 @@ INLINE double natural_log(double x) {
     p = p * s + 1.0;
     return double(k) * LN2_HIGH + (2.0 * f * p + double(k) * LN2_LOW);
 }
+
+/// A number as 2^power·(1 + f), with 1 + f between √½ and √2, and f - ln(1 + f).
+struct Powers {
+    double power, f, low;
+};
+INLINE Powers powers(double x) {
+    bool is_tiny = x < MIN_NORMAL;
+    i64 bits = std::bit_cast<i64>(is_tiny ? x * 0x1p54 : x);
+    i64 power = (bits >> FRACTION) - (BIAS - 1) - (is_tiny ? 54 : 0);
+    double fraction = std::bit_cast<double>((bits & 0xFFFFFFFFFFFFF) | ((BIAS - 1) << FRACTION));
+    bool is_small = fraction < ROOT_HALF;
+    double f = (is_small ? 2 * fraction : fraction) - 1.0;
+    double s = f / (2.0 + f), z = s * s;
+    double rest = 2.0 / 25 * z + 2.0 / 23;  // of the series of ln((1 + s)/(1 - s))/s - 2
+    rest = rest * z + 2.0 / 21;
+    rest = rest * z + 2.0 / 19;
+    rest = rest * z + 2.0 / 17;
+    rest = rest * z + 2.0 / 15;
+    rest = rest * z + 2.0 / 13;
+    rest = rest * z + 2.0 / 11;
+    rest = rest * z + 2.0 / 9;
+    rest = rest * z + 2.0 / 7;
+    rest = rest * z + 2.0 / 5;
+    rest = rest * z + 2.0 / 3;
+    return {double(power - is_small), f, s * (f - rest * z)};
+}
+
+// The same for arrays, in vectorized loops.
+
+/// Write the exponential of every number.
+void exponentials(Array<const double> values, Floats out);
+/// Write the logarithm of every number: -inf of 0, NaN below.
+void logarithms(Array<const double> values, Floats out);
+/// Write 1/(1 + exp(-x)) of every number.
+void sigmoids(Array<const double> values, Floats out);
+/// Write numbers minus the largest of their row, their exponentials, and the sums of those.
+void raise_rows(Array<const double, 2> rows, Array<double, 2> less, Array<double, 2> raised, Floats sums);
+/// Write ⌊-steps·log₂(value)⌋ of numbers in [0, 1], at most `last`.
+void steps_below_1(Array<const double> values, double steps, i64 last, Bytes out);
 
 }  // namespace pacboost

@@ -46,7 +46,7 @@ from pacboost.boosters.booster import (
 )
 from pacboost.errors import ParameterError, invalid
 from pacboost.hypotheses.hypothesis import Cells, CellValues
-from pacboost.kernels import update
+from pacboost.kernels.native import native
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.numerics.exact import FRESH_TOTAL, MAX_TOTAL, MAX_VOTE, round_vote
 from pacboost.numerics.memory import in_host_memory
@@ -129,7 +129,7 @@ class ExponentialWeights(Booster[ExponentialState]):
         state = replace(state, log_scale=state.log_scale + shift)
         totals = np.zeros((team_for(state.signs.size), 1), dtype=np.int64)
         together(
-            update.exponential_cells, moved.cells, moved.values, state.signs, state.log_base,
+            native.exponential_cells, moved.cells, moved.values, state.signs, state.log_base,
             state.log_scale + state.total_vote, state.margins, state.weights, totals,
             at_most=len(totals),
         )  # fmt: skip
@@ -174,7 +174,7 @@ def _weigh_once(state: ExponentialState, agree: Agreement | None, vote: float) -
     flat = np.zeros_like(state.signs).reshape(-1) if agree is None else agree.reshape(-1)
     totals = np.zeros((team_for(weights.size), 1), dtype=np.int64)
     together(
-        update.exponential, flat, vote, state.total_vote, state.log_base, state.log_scale,
+        native.exponential, flat, vote, state.total_vote, state.log_base, state.log_scale,
         margins, weights, totals, at_most=len(totals),
     )  # fmt: skip
     return int(totals.sum())

@@ -33,7 +33,7 @@ from pacboost.boosters.booster import (
 )
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis
-from pacboost.kernels import update
+from pacboost.kernels.native import native
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.numerics.checks import probability
 from pacboost.numerics.exact import FRESH_TOTAL
@@ -224,7 +224,7 @@ class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
 
 def clipped_exponential(heights: Floats, log_base: Floats, weights: Weights) -> int:
     """Set weights to base·min(1, exp(-height)), at least one unit, and return their sum."""
-    return int(update.clipped(heights, log_base, weights))
+    return int(native.clipped_weights(heights, log_base, weights))
 
 
 def round_weights(values: Floats, weights: Weights) -> int:

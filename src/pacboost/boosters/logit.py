@@ -28,7 +28,8 @@ from pacboost.boosters.booster import Floats, Moved, check_not_negative, check_r
 from pacboost.boosters.bounded_weights import FilteringBooster
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
-from pacboost.kernels import same_bits, update
+from pacboost.kernels import same_bits
+from pacboost.kernels.native import native
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.kernels.runtime.threads import ROWS_FOR_CHEAP_KERNELS
 from pacboost.numerics.exact import FRESH_TOTAL
@@ -164,7 +165,7 @@ class Logit(FilteringBooster[LogitState]):
         signs, *arrays = (column.reshape(-1) for column in columns)
         totals = np.zeros((team_for(signs.size), 2), dtype=np.int64)
         together(
-            update.logistic, moved.cells, moved.values.reshape(-1), signs, state.base,
+            native.logistic, moved.cells, moved.values.reshape(-1), signs, state.base,
             float(self.max_target), *arrays, totals, at_most=len(totals),
         )  # fmt: skip
         weight, pull = totals.sum(axis=0).tolist()
@@ -176,7 +177,7 @@ class Logit(FilteringBooster[LogitState]):
         chosen = np.arange(rows) if moved.rows is None else moved.rows
         totals = np.zeros((team_for(chosen.size * outputs), 2), dtype=np.int64)
         together(
-            update.softmax, chosen, moved.cells, moved.values, state.signs, state.base,
+            native.softmax, chosen, moved.cells, moved.values, state.signs, state.base,
             float(self.max_target), state.margins, state.weights, state.pulls, state.raised_sums,
             totals, at_most=len(totals),
         )  # fmt: skip

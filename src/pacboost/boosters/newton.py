@@ -39,8 +39,8 @@ from pacboost.boosters.booster import (
     whole_values,
 )
 from pacboost.hypotheses.hypothesis import Cells, CellValues
+from pacboost.kernels.native import native
 from pacboost.kernels.runtime.team import team_for, together
-from pacboost.kernels.tiles import raise_scores
 from pacboost.numerics.exact import MAX_VOTE, VOTE_UNIT, in_units_of_least, whole_scale
 from pacboost.numerics.same_bits import log, mean, total
 from pacboost.samples.sample import Request, Signs, Sums
@@ -208,7 +208,8 @@ class LogLink(Newton):
 def exponential(scores: Floats, sign: float = 1.0) -> Floats:
     """Return exp(sign · score) with the same bits on every machine."""
     out = np.empty(scores.shape)
-    together(raise_scores, scores.reshape(-1), sign, out.reshape(-1), at_most=team_for(out.size))
+    flat = scores.reshape(-1), sign, out.reshape(-1)
+    together(native.raise_scores, *flat, at_most=team_for(out.size))
     return out
 
 

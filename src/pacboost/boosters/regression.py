@@ -54,8 +54,7 @@ from pacboost.boosters.booster import (
 from pacboost.boosters.newton import LogLink, exponential
 from pacboost.errors import DataError, invalid
 from pacboost.hypotheses.hypothesis import Cells, CellValues
-from pacboost.kernels import residuals
-from pacboost.kernels.runtime.entry import Body
+from pacboost.kernels.native import native
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.numerics.exact import FRESH_TOTAL, VOTE_UNIT, quantile_of, quantiles_of_cells
 from pacboost.numerics.same_bits import total
@@ -122,7 +121,7 @@ class Residual(Booster[ResidualState]):
         relative = base / base.max()
         mass = total(relative) if relative.size > 1 else float(rows)
         units = np.maximum(np.rint(relative * (FRESH_TOTAL / mass)), 1.0).astype(np.int64)
-        weights = np.ascontiguousarray(np.broadcast_to(units, (rows,)))[:, None]
+        weights = np.broadcast_to(units, (rows,)).copy()[:, None]
         state = ResidualState(
             targets=targets,
             margins=np.zeros((rows, 1)),
@@ -179,20 +178,20 @@ class Residual(Booster[ResidualState]):
         largest_of_members = np.zeros(team_for(rows))
         scores = state.margins.reshape(-1)
         arguments = cells, values.reshape(-1), state.targets, scores, largest_of_members
-        together(residuals.advance, *arguments, at_most=largest_of_members.size)
+        together(native.advance, *arguments, at_most=largest_of_members.size)
         largest = float(largest_of_members.max())
         scale = math.ldexp(1.0, -math.frexp(max(largest, state.unit))[1])
         state = self.prepared(replace(state, largest=largest, scale=scale))
         return replace(state, pull=max(1, self.weigh(state)))
 
 
-def sum_of_pulls(body: Body, state: ResidualState, *settings: float) -> int:
-    """Compute the pulls with a kernel of kernels/residuals.py; return the sum of their sizes."""
+def sum_of_pulls(kernel: Any, state: ResidualState, *settings: float) -> int:
+    """Compute the pulls with a kernel; return the sum of their sizes."""
     sums = np.zeros(team_for(state.targets.size), dtype=np.int64)
     columns = (state.margins, state.weights, state.pulls)
     scores, weights, pulls = (column.reshape(-1) for column in columns)
     arguments = state.targets, scores, weights, *settings, pulls, sums
-    together(body, *arguments, at_most=sums.size)
+    together(kernel, *arguments, at_most=sums.size)
     return int(sums.sum())
 
 
@@ -229,7 +228,7 @@ class Square(Residual):
         return sums.means(self.penalty(state) if shrunk else 0.0) / state.scale
 
     def weigh(self, state: ResidualState) -> int:
-        return sum_of_pulls(residuals.pulls, state, state.cut, state.scale)
+        return sum_of_pulls(native.residual_pulls, state, state.cut, state.scale)
 
     def penalty(self, state: ResidualState) -> float:
         return self.l2 * state.weight / state.targets.size
@@ -251,7 +250,7 @@ class Absolute(Residual):
         return state.quantiles(cells, len(sums.pulls), 0.5)[:, None]
 
     def weigh(self, state: ResidualState) -> int:
-        return sum_of_pulls(residuals.sides, state, 1.0, -1.0, state.unit)
+        return sum_of_pulls(native.residual_sides, state, 1.0, -1.0, state.unit)
 
 
 @dataclass(frozen=True)
@@ -314,7 +313,7 @@ class Huber(Residual):
         return np.asarray(medians + steps)[:, None]
 
     def weigh(self, state: ResidualState) -> int:
-        return sum_of_pulls(residuals.pulls, state, state.cut, state.scale)
+        return sum_of_pulls(native.residual_pulls, state, state.cut, state.scale)
 
 
 @dataclass(frozen=True)
@@ -373,4 +372,4 @@ class Quantile(Residual):
     def weigh(self, state: ResidualState) -> int:
         """Set pulls to q or -(1 - q) times the weight, and to 0 for residuals of 0."""
         above = float(self.quantile)
-        return sum_of_pulls(residuals.sides, state, above, above - 1.0, state.unit)
+        return sum_of_pulls(native.residual_sides, state, above, above - 1.0, state.unit)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Answers, CellValues, FeaturePart, Names, Rule
-from pacboost.kernels import measure
+from pacboost.kernels.native import native
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.samples.bins import upper_cuts
 from pacboost.samples.sample import Sample
@@ -57,8 +57,9 @@ class StumpRule(Rule):
             return super().agreement(sample)
         agree: Answers = np.empty(sample.n_rows, dtype=np.int8)
         together(
-            measure.stump_agreement, sample.column(self.feature), self.cut, self.above,
-            sample.bins.missing, self.missing, sample.signs[:, 0], agree,
+            native.stump_agreement, np.ascontiguousarray(sample.column(self.feature)), self.cut,
+            self.above, sample.bins.missing, self.missing,
+            np.ascontiguousarray(sample.signs[:, 0]), agree,
             at_most=team_for(agree.size),
         )  # fmt: skip
         return agree

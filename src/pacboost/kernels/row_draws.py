@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.hashing import STEP, mixed
+from pacboost.kernels.native import native
 from pacboost.kernels.runtime import Rows
 from pacboost.kernels.runtime.board import own_share
 from pacboost.kernels.runtime.entry import Member
-from pacboost.kernels.runtime.jit import inline, part_of_kernels, team_kernel
+from pacboost.kernels.runtime.jit import inline, part_of_kernels
 from pacboost.kernels.runtime.team import team_for, together
 
 ROWS_PER_SPAN = 1_024
@@ -57,12 +58,6 @@ def gap(chosen: Rows | NDArray[np.intp], k: int, rows: int) -> tuple[np.int64, n
     return first, last
 
 
-@team_kernel(allocates=False)
-def draw(member: Member, key: np.int64, rows: int, chosen: NDArray[np.intp]) -> None:
-    """Draw as many of the rows 0, 1, … as ``chosen`` holds, in ascending order."""
-    draw_share(member, key, rows, chosen)
-
-
 def draw_rows(seed: int, rows: int, count: int) -> NDArray[np.intp]:
     """Return ``count`` of the rows 0, 1, …, in ascending order.
 
@@ -70,5 +65,5 @@ def draw_rows(seed: int, rows: int, count: int) -> NDArray[np.intp]:
     array([0, 3, 5, 7])
     """
     chosen = np.empty(count, dtype=np.intp)
-    together(draw, np.int64(seed << KEY_BITS), rows, chosen, at_most=team_for(rows))
+    together(native.draw, int(seed) << KEY_BITS, rows, chosen, at_most=team_for(rows))
     return chosen

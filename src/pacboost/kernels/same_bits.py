@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pacboost.kernels.runtime import Bytes, Floats
+from pacboost.kernels.native import native
+from pacboost.kernels.runtime import Floats
 from pacboost.kernels.runtime.jit import inline, kernel
 from pacboost.numerics import same_bits
-from pacboost.numerics.same_bits import ATANH, LN2_HIGH, LN2_LOW, LOG2_E, MAX_EXPONENT, ROOT_HALF
+from pacboost.numerics.memory import lies_on_gpu
+from pacboost.numerics.same_bits import LN2_HIGH, LN2_LOW, LOG2_E, ROOT_HALF
 
 MAX_ARGUMENT = 700.0
 """The exponential of larger numbers is not a normal double."""
@@ -121,25 +123,19 @@ def natural_log(x: float) -> float:
     return k * LN2_HIGH + (2.0 * f * p + k * LN2_LOW)
 
 
-MIN_ROWS_TO_COMPILE = 2_048
-"""On fewer rows, NumPy takes about 0.1 ms."""
-MIN_NORMAL = 2.0**-1022
-SUBNORMAL_SCALE = 2.0**54
-
-
 def exp(values: ArrayLike) -> Any:
     """Return the exponential of an array of any shape."""
-    return _elementwise(exponentials, same_bits.exp, values)
+    return _elementwise(native.exponentials, same_bits.exp, values)
 
 
 def log(values: ArrayLike) -> Any:
     """Return the logarithm of an array of any shape."""
-    return _elementwise(logarithms, same_bits.log, values)
+    return _elementwise(native.logarithms, same_bits.log, values)
 
 
 def sigmoid(values: ArrayLike) -> Any:
     """Return 1/(1 + exp(-x)) of an array of any shape."""
-    return _elementwise(sigmoids, same_bits.sigmoid, values)
+    return _elementwise(native.sigmoids, same_bits.sigmoid, values)
 
 
 def log_sigmoid(values: Floats) -> Any:
@@ -149,7 +145,7 @@ def log_sigmoid(values: Floats) -> Any:
 
 def softmax(rows: Floats) -> Any:
     """Return exp(x)/Σ exp(x) of every row."""
-    if _is_small(rows):
+    if lies_on_gpu(rows):
         return same_bits.softmax(rows)
     less, raised, sums = _raised(rows)
     return np.divide(raised, sums[:, None], out=less)
@@ -157,7 +153,7 @@ def softmax(rows: Floats) -> Any:
 
 def log_softmax(rows: Floats) -> Any:
     """Return the logarithm of ``softmax``."""
-    if _is_small(rows):
+    if lies_on_gpu(rows):
         return same_bits.log_softmax(rows)
     less, _, sums = _raised(rows)
     return np.subtract(less, log(sums)[:, None], out=less)
@@ -167,101 +163,16 @@ def _raised(rows: Floats) -> tuple[Floats, Floats, Floats]:
     """Return scores minus the largest of their row, their exponentials, and the sums of those."""
     scores = np.ascontiguousarray(rows, dtype=np.float64)
     (less, raised), sums = np.empty((2, *scores.shape)), np.empty(len(scores))
-    raise_rows(scores, less, raised, sums)
+    native.raise_rows(scores, less, raised, sums)
     return less, raised, sums
 
 
-def _is_small(values: object) -> bool:
-    return not isinstance(values, np.ndarray) or values.size < MIN_ROWS_TO_COMPILE
-
-
 def _elementwise(
-    by_kernel: Callable[[Floats, Floats], None], by_numpy: Callable[[Any], Any], values: ArrayLike
+    kernel: Callable[[Floats, Floats], None], by_numpy: Callable[[Any], Any], values: ArrayLike
 ) -> Any:
-    if _is_small(values):
+    if lies_on_gpu(values):
         return by_numpy(values)
-    numbers = np.ascontiguousarray(values, dtype=np.float64)
+    numbers = np.asarray(values, dtype=np.float64, order="C")
     out = np.empty(numbers.shape)
-    by_kernel(numbers.reshape(-1), out.reshape(-1))
-    return out
-
-
-@kernel
-def exponentials(values: Floats, out: Floats) -> None:
-    """Write the exponential of every number."""
-    for i in range(values.size):
-        x = values[i] if values[i] < MAX_EXPONENT else MAX_EXPONENT
-        out[i] = exp_below_0(x) if values[i] == values[i] else values[i]
-
-
-@kernel
-def logarithms(values: Floats, out: Floats) -> None:
-    """Write the logarithm of every number."""
-    for i in range(values.size):
-        x = values[i]
-        k, f, low = powers(x)
-        finite_log = k * LN2_HIGH + (f - (low - k * LN2_LOW))
-        edge = -np.inf if x == 0.0 else (x if x > 0.0 else np.nan)
-        out[i] = finite_log if 0.0 < x < np.inf else edge
-
-
-@kernel
-def raise_rows(rows: Floats, less: Floats, raised: Floats, sums: Floats) -> None:
-    """Write numbers minus the largest of their row, their exponentials, and the sums of those."""
-    for i in range(rows.shape[0]):
-        top = rows[i, 0]
-        for k in range(rows.shape[1]):
-            top = rows[i, k] if rows[i, k] > top else top
-        for k in range(rows.shape[1]):
-            less[i, k] = rows[i, k] - top
-    exponentials(less.reshape(-1), raised.reshape(-1))
-    for i in range(rows.shape[0]):
-        total = 0.0
-        for k in range(rows.shape[1]):
-            total += raised[i, k]
-        sums[i] = total
-
-
-@kernel
-def sigmoids(values: Floats, out: Floats) -> None:
-    """Write 1/(1 + exp(-x)) of every number."""
-    for i in range(values.size):
-        small = exp_below_0(-abs(values[i]))
-        out[i] = (1.0 if values[i] >= 0 else small) / (1.0 + small)
-
-
-@kernel
-def steps_below_1(values: Floats, steps: float, last: int, out: Bytes) -> None:
-    """Write ⌊-steps·log₂(value)⌋ of numbers in [0, 1], at most ``last``."""
-    for i in range(values.size):
-        if values[i] == 0.0:
-            out[i] = last
-            continue
-        k, f, low = powers(values[i])
-        out[i] = min(math.floor(-steps * (k + (f - low) * LOG2_E)), last)
-
-
-@inline
-def powers(x: float) -> tuple[float, float, float]:
-    """Write x as 2^k·(1 + f); return k, f, and f - ln(1 + f)."""
-    tiny = x < MIN_NORMAL
-    bits = np.float64(x * SUBNORMAL_SCALE if tiny else x).view(np.int64)
-    power = (bits >> FRACTION) - (BIAS - np.int64(1)) - (np.int64(54) if tiny else np.int64(0))
-    fraction_bits = (bits & np.int64(2**52 - 1)) | ((BIAS - np.int64(1)) << FRACTION)
-    fraction = np.int64(fraction_bits).view(np.float64)
-    small = fraction < ROOT_HALF
-    f = (2 * fraction if small else fraction) - 1.0
-    s = f / (2.0 + f)
-    z = s * s
-    rest = ATANH[0] * z + ATANH[1]
-    rest = rest * z + ATANH[2]
-    rest = rest * z + ATANH[3]
-    rest = rest * z + ATANH[4]
-    rest = rest * z + ATANH[5]
-    rest = rest * z + ATANH[6]
-    rest = rest * z + ATANH[7]
-    rest = rest * z + ATANH[8]
-    rest = rest * z + ATANH[9]
-    rest = rest * z + ATANH[10]
-    rest = rest * z + ATANH[11]
-    return float(power - small), f, s * (f - rest * z)
+    kernel(numbers.reshape(-1), out.reshape(-1))
+    return out[()]

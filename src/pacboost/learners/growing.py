@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import layout, pairs, split
+from pacboost.kernels import layout, split
+from pacboost.kernels.native import native
 from pacboost.kernels.row_draws import KEY_BITS
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.kernels.split import LOW
@@ -176,13 +177,9 @@ class TreeSearch(Search):
         outputs, signed, pulls = request.weights.shape[1], request.signed, request.pulls
         scales = MAX_SUM / request.pull, MAX_SUM / request.weight
         team = team_for(request.weights.size)
-        if outputs == 1:
-            flat = request.weights.reshape(-1), pulls.reshape(-1)
-            together(pairs.pair_up_one, *flat, signed, *scales, self._pairs[0], at_most=team)
-            return
-        signs = self._flips(outputs, seed)
-        arguments = request.weights, pulls, signed, signs, *scales, self._pairs
-        together(pairs.pair_up, *arguments, at_most=team)
+        flips = self._flips(outputs, seed)
+        arguments = request.weights, pulls, signed, flips, *scales, self._pairs
+        together(native.pair_up, *arguments, at_most=team)
 
     def _set_rules(self, request: Request, chosen: Rows | None) -> float:
         """Set the rules for choosing splits; return the factor that makes gains comparable."""

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import grow_team, layout, routing, split
+from pacboost.kernels import layout, routing, split
 from pacboost.kernels.device import gpu_in_use
-from pacboost.kernels.runtime.board import LINE
-from pacboost.kernels.runtime.entry import Bundle
+from pacboost.kernels.native import LINE, native
 from pacboost.kernels.runtime.team import largest_team, team_for, together
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Learner, Rows
@@ -41,10 +39,8 @@ class ManyTrees:
     """The arrays and settings for growing many trees in a row, one after the other."""
 
     team: int
-    arguments: tuple[Any, ...]
-    """The arguments of ``grow_team.grow_tree``."""
     work: layout.TreeArrays
-    cells: Cells
+    spans: NDArray[np.float64] | None
     leaves: int
     penalty: float | None
     """``cat_penalty``, if there are categories."""
@@ -55,7 +51,7 @@ class ManyTrees:
 class DenseTreeSearch(TreeSearch):
     """Words of codes, and histograms of every leaf."""
 
-    _arrays: Bundle | None = None
+    _arrays: layout.TreeArrays | None = None
     """The arrays of the last tree, for a tree on as many rows."""
     _arrays_rows = 0
 
@@ -110,7 +106,7 @@ class DenseTreeSearch(TreeSearch):
             self._order[:size] = chosen
         team, arguments = self._growing(size, chosen is None)
         self._limits[layout.KEY] = key
-        together(grow_team.grow_tree, *arguments, at_most=team, stoppable=self._takes_long(size))
+        together(native.grow_tree, *arguments, at_most=team)
         return int(self._plan[layout.LEAVES])
 
     def _takes_long(self, rows: int) -> bool:
@@ -126,12 +122,10 @@ class DenseTreeSearch(TreeSearch):
         if self._largest_team < team:
             self._room_for(team)
         if self._arrays is None or self._arrays_rows != rows:
-            self._arrays_rows, self._arrays = rows, Bundle(
-                layout.TreeArrays(
-                    self._codes, self._order[:rows], self._spare, self._pairs, self._histogram,
-                    self._partial, self._rules, self._leaves, self._splits, self._findings,
-                    self._plan, self._limits, self._cells,
-                )
+            self._arrays_rows, self._arrays = rows, layout.TreeArrays(
+                self._codes, self._order[:rows], self._spare, self._pairs, self._histogram,
+                self._partial, self._rules, self._leaves, self._splits, self._findings,
+                self._plan, self._limits, self._cells,
             )  # fmt: skip
         self._limits[:3] = self._drawn, self._deepest, all_rows
         return team, (self._arrays, None if self._plain else self._spans, self._interactions)
@@ -144,10 +138,10 @@ class DenseTreeSearch(TreeSearch):
             return None
         self._spans[0] = -np.inf, np.inf  # no split narrows it
         rows = self._order.size if chosen is None else chosen.size
-        team, arguments = self._growing(rows, chosen is None)
+        team, (work, spans, _) = self._growing(rows, chosen is None)
         penalty = None if self._plain else float(self._tree.cat_penalty)
-        long, work = self._takes_long(rows), arguments[0].values
-        return ManyTrees(team, arguments, work, self._cells, self._max_leaves, penalty, long)
+        long = self._takes_long(rows)
+        return ManyTrees(team, work, spans, self._max_leaves, penalty, long)
 
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
         lanes = self._features[tree.feature, layout.LANE]

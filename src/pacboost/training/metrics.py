@@ -21,7 +21,7 @@ from pacboost.boosters.newton import LogLink, exponential
 from pacboost.boosters.objective import CustomLoss
 from pacboost.boosters.registry import LOSS_NAMES, LOSSES, loss_names
 from pacboost.errors import ParameterError, errors_of_function
-from pacboost.kernels import row_costs
+from pacboost.kernels.native import native
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.kernels.runtime.threads import sum_count, sum_size
 from pacboost.numerics.checks import meant
@@ -34,7 +34,7 @@ from pacboost.samples.sample import Sample
 def mean_cost(
     kind: int, margins: NDArray[np.float64], base: NDArray[np.float64], unit: float = 1.0
 ) -> float:
-    """Return the mean cost of margins (rows, outputs), by a kernel of kernels/row_costs.py.
+    """Return the mean cost of margins (rows, outputs), of a kind such as ``native.LOGISTIC``.
 
     In regression, ``margins`` are residuals.
     """
@@ -42,11 +42,11 @@ def mean_cost(
     size = sum_size(outputs)
     sums = np.zeros(sum_count(rows, outputs))
     team = min(team_for(rows * outputs), max(1, sums.size))
-    if kind == row_costs.LOGISTIC and outputs == base.size == 1:
-        together(row_costs.log_costs, margins.reshape(-1), size, sums, at_most=team)
+    if kind == native.LOGISTIC and outputs == base.size == 1:
+        together(native.log_costs, margins.reshape(-1), size, sums, at_most=team)
     else:
         weights = np.ones(1) if base.size == 1 else base
-        together(row_costs.potential, kind, margins, weights, size, sums, at_most=team)
+        together(native.potential, kind, margins, weights, size, sums, at_most=team)
     mass = total(base) if base.size > 1 else float(rows)
     return total(sums) / float(unit * mass * outputs)
 
@@ -92,7 +92,7 @@ def steepness(potential: str) -> float:
 def log_loss(sample: Sample, scores: Scores, steep: float = 1.0) -> float:
     """Return the log loss of probabilities 1/(1 + exp(-2F)), or softmax(sF) with many classes."""
     if sample.labels is None:
-        return mean_cost(row_costs.LOGISTIC, sample.signs * scores, np.ones(1))
+        return mean_cost(native.LOGISTIC, sample.signs * scores, np.ones(1))
     logits = steep * scores
     return mean(log_sum_exp(logits) - logits[np.arange(sample.labels.size), sample.labels])
 
@@ -252,7 +252,7 @@ def regression_metric(name: str, measure: Callable[[Scores, Scores], float]) -> 
 
 
 SQUARE = regression_metric("square", square)
-"""The mean squared error of predictions, which kernels/quick_rounds.py can measure."""
+"""The mean squared error of predictions, which batches of rounds can measure."""
 
 
 def _unknown(rows: Sample, scores: Scores) -> float:

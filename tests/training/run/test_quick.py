@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacboost import BoostClassifier
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.regression import ALL_MET, Square
 from pacboost.kernels.runtime.threads import ROWS_PER_SUM, using
@@ -22,13 +21,6 @@ from pacboost.training.run import early_stopping, loop, quick
 from pacboost.training.run.quick import QuickRounds
 
 TREE = Tree(max_leaves=12, max_features=0.5, min_leaf_rows=3)
-
-
-@pytest.fixture(autouse=True)
-def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compile at once what would be compiled after many rounds only."""
-    monkeypatch.setattr(quick, "ROUNDS_TO_COMPILE", 0)
-    monkeypatch.setattr(quick, "ROUNDS_TO_COMPILE_IN_A_FIRST_RUN", 0)
 
 
 def drawn(rows: int, seed: int = 0, *, noise: float = 1.0) -> tuple[Any, Any]:
@@ -103,7 +95,7 @@ def test_many_rounds_at_a_time_are_single_rounds(
     with using(threads):
         list(islice(single, 90))
         handed_out = list(many.up_to(90))
-        assert QuickRounds.of(many, 1) is not None
+        assert QuickRounds.of(many) is not None
     assert known(many) == known(single)
     assert [done.entry for done in handed_out] == [done.entry for done in many.done]
     assert many.stopped == single.stopped
@@ -129,7 +121,7 @@ def test_many_rounds_for_squared_errors_are_single_rounds(
     single, many = runs
     with using(threads):
         list(islice(single, rounds))
-        assert QuickRounds.of(many, 1) is not None
+        assert QuickRounds.of(many) is not None
         list(many.up_to(rounds))
     assert known(many) == known(single)
     assert (many.state.scale, many.state.largest) == (single.state.scale, single.state.largest)
@@ -140,12 +132,11 @@ def test_numbers_on_other_rows_of_unequal_weight_are_single_rounds() -> None:
     sample, base = numbers_of(700), np.random.default_rng(1).uniform(0.1, 5.0, 700)
     weighted = replace(sample, base=base)
     runs = [loop.Run(weighted, TREE, Square(learning_rate=0.3), seed=5) for _ in range(2)]
-    assert QuickRounds.of(runs[0], 1) is None  # the weighted mean of squares has no kernel
     for run in runs:
         run.rounds.continue_on_other_rows()
     list(islice(runs[0], 20))
     list(runs[1].up_to(20))
-    assert QuickRounds.of(runs[1], 1) is not None
+    assert QuickRounds.of(runs[1]) is not None
     assert known(runs[1]) == known(runs[0])
 
 
@@ -157,7 +148,7 @@ def test_rounds_end_when_every_number_is_met() -> None:
     sample = Sample(table, signs, bins=fit_bins(table), targets=targets)
     runs = [loop.Run(sample, Tree(max_leaves=8), Square(learning_rate=0.9)) for _ in range(2)]
     list(islice(runs[0], 200))
-    assert QuickRounds.of(runs[1], 1) is not None
+    assert QuickRounds.of(runs[1]) is not None
     list(runs[1].up_to(200))
     assert runs[1].stopped == runs[0].stopped
     assert runs[1].stopped is not None
@@ -183,7 +174,7 @@ def test_costs_of_many_rows_are_added_up_span_by_span() -> None:
     with using(2):
         list(islice(runs[0], 5))
         list(runs[1].up_to(5))
-        assert QuickRounds.of(runs[1], 1) is not None
+        assert QuickRounds.of(runs[1]) is not None
     assert known(runs[1]) == known(runs[0])
 
 
@@ -204,7 +195,7 @@ def test_rounds_on_other_rows_of_unequal_weight_are_single_rounds(
     for done in runs[1].up_to(20, at_once=3):
         if done.entry.number % 3 == 0:
             stood_after.append((done.entry.number, len(runs[1].done)))
-    assert QuickRounds.of(runs[1], 1) is not None
+    assert QuickRounds.of(runs[1]) is not None
     assert stood_after == [(number, number) for number in range(3, 20, 3)]
     assert known(runs[1]) == known(runs[0])
 
@@ -216,21 +207,3 @@ def test_a_round_without_an_edge_is_left_to_the_loop() -> None:
     list(runs[1].up_to(300))
     assert known(runs[1]) == known(runs[0])
     assert runs[1].stopped == runs[0].stopped
-
-
-def test_rounds_are_done_one_by_one_until_compiling_pays(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, signs = drawn(300)
-    models = [BoostClassifier(random_state=0).fit(X, signs[:, 0])]
-    done: list[int] = []
-    monkeypatch.setattr(quick, "is_compiled", lambda *_: False)
-    monkeypatch.setattr(quick, "in_turn", lambda *_: done.append(len(models)))
-    monkeypatch.setattr(quick, "ROUNDS_TO_COMPILE", 10**9)
-    monkeypatch.setattr(quick, "ROUNDS_TO_COMPILE_IN_A_FIRST_RUN", 10**9)
-    models.append(BoostClassifier(random_state=0).fit(X, signs[:, 0]))
-    assert done == []
-    one, other = (model.model_ for model in models)
-    assert one.ledger.digest() == other.ledger.digest()
-    assert one.ledger.vote_digest == other.ledger.vote_digest
-    monkeypatch.setattr(quick, "_rounds_without", 10**9)
-    BoostClassifier(random_state=0, n_estimators=3, calibrate=None).fit(X, signs[:, 0])
-    assert done == [2, 2]  # one try after each round that the loop does itself

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pacboost.boosters import Logit, Mada
 from pacboost.hypotheses import hypothesis, stump, word_list
-from pacboost.kernels import row_costs
+from pacboost.kernels.native import native
 from pacboost.kernels.runtime.threads import ROWS_PER_SUM, using
 from pacboost.learners.words import Words
 from pacboost.samples.sample import Request, Sample
@@ -250,7 +250,7 @@ def test_a_single_row_in_the_last_span_keeps_its_weight() -> None:
     found = []
     for threads in (1, 2):
         with using(threads):
-            found.append(mean_cost(row_costs.LOGISTIC, margins, base))
+            found.append(mean_cost(native.LOGISTIC, margins, base))
     expected = np.average(np.log1p(np.exp(-2 * margins[:, 0])), weights=base)
     assert found[0] == found[1] == pytest.approx(float(expected))
 

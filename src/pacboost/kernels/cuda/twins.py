@@ -1,6 +1,6 @@
 """Run the GPU twin of a team kernel, with the arguments of the original.
 
-The originals are in kernels/update.py, measure.py, pairs.py and row_costs.py.
+The originals are in src/native/rounds.
 
 Arrays of rows are on the GPU, or are copied there; sums are written to arrays in the CPU's memory.
 """
@@ -79,19 +79,9 @@ def pair_up(
 ) -> None:  # fmt: skip
     """Pair pulls and weights."""
     rows, outputs = weights.shape
-    arrays = to_gpu(weights), *_pulls(pulls, times_weight), to_gpu(flips)
+    signs = None if outputs == 1 else to_gpu(flips)
+    arrays = to_gpu(weights), *_pulls(pulls, times_weight), signs
     sizes = float64(pull_scale), float64(weight_scale), *map(int64, (rows, outputs, len(flips)))
-    _launch("pair_up", (*arrays, *sizes, pairs, None), _for_rows(rows))
-
-
-def pair_up_one(
-    weights: Array, pulls: Array, times_weight: bool, pull_scale: float, weight_scale: float,
-    pairs: GpuArray,
-) -> None:  # fmt: skip
-    """Pair pulls and weights of one output."""
-    rows, one = weights.size, int64(1)
-    arrays = to_gpu(weights), *_pulls(pulls, times_weight), None
-    sizes = float64(pull_scale), float64(weight_scale), int64(rows), one, one
     _launch("pair_up", (*arrays, *sizes, pairs, None), _for_rows(rows))
 
 
@@ -171,14 +161,6 @@ def cell_sums(
         sums[0, :, :, 0] += ready[2]
     else:
         _sums_of(None, cells.size, cells, weights, wholes, signs, sums)
-
-
-def cell_sums_of_one(
-    cells: Array, weights: GpuArray, pulls: Array, times_weight: bool, size: int,
-    sums: NDArray[np.int64], squares: NDArray[np.float64],
-) -> None:  # fmt: skip
-    """Sum pulls and weights of one output in every cell."""
-    cell_sums(cells, weights, pulls, times_weight, size, sums[..., None], squares)
 
 
 def class_sums(
@@ -284,8 +266,7 @@ def wrong_classes(
 TWINS: dict[str, Callable[..., None]] = {
     twin.__name__: twin
     for twin in (
-        pair_up, pair_up_one, logistic, softmax, exponential, exponential_cells, cell_sums,
-        cell_sums_of_one, class_sums,
-        log_costs, potential, mistakes, class_rows, wrong_classes,
+        pair_up, logistic, softmax, exponential, exponential_cells, cell_sums,
+        class_sums, log_costs, potential, mistakes, class_rows, wrong_classes,
     )
 }  # fmt: skip

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels import hashing, same_bits
+from pacboost.kernels import hashing
+from pacboost.kernels.native import native
 from pacboost.kernels.runtime.threads import ROWS_FOR_CHEAP_KERNELS, each_rows
 from pacboost.learners.learner import Learner
 from pacboost.numerics.same_bits import mean
@@ -294,7 +295,7 @@ class ArrayRows(Candidates):
         def task(start: int, stop: int) -> None:
             kinds = np.empty(stop - start, dtype=np.uint8)
             weights = np.minimum(1.0, MAX_GROWTH * chances[start:stop])
-            same_bits.steps_below_1(weights, STEPS_PER_HALVING, APART - 1, kinds)
+            native.steps_below_1(weights, STEPS_PER_HALVING, APART - 1, kinds)
             self.kinds[places[start:stop]] = kinds
 
         each_rows(task, places.size, at_least=ROWS_FOR_CHEAP_KERNELS)

@@ -4,34 +4,21 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.scored_trees import scores_on_gpu
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
+from pacboost.kernels.rounds import Watched
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN
-from pacboost.samples.bins import Bins, Codes
+from pacboost.samples.bins import Bins
 from pacboost.samples.sample import Sample
 from pacboost.training.metrics import SQUARE, Metric, log_loss
 from pacboost.training.run.stop_reason import Stop, StopReason
-
-
-class QuickWatch(NamedTuple):
-    """Validation rows and the progress of a run on them, for kernels/quick_rounds.py."""
-
-    codes: Codes
-    signs: NDArray[np.int8]
-    targets: NDArray[np.float64] | None
-    scores: NDArray[np.float64]
-    """The kernel updates them."""
-    counts: tuple[int, int, int, int]
-    """Number of rounds, best round, patience (-1: none), minimum number of rounds."""
-    best: float
 
 
 class EarlyStopping:
@@ -83,8 +70,8 @@ class EarlyStopping:
         sign = -1 if self._metric.more_is_better else 1
         return min((sign * value for value in self.curve[:rounds]), default=math.inf)
 
-    def quick(self, bins: Bins) -> QuickWatch | None:
-        """Return the input of kernels that measure rows in these bins; None if there are none."""
+    def quick(self, bins: Bins) -> Watched | None:
+        """Return what a batch of rounds measures on rows in these bins; None if it cannot."""
         measure, sample = self._metric.measure, self.sample
         is_log_loss = isinstance(measure, partial) and measure.func is log_loss
         has_kernel = is_log_loss or self._metric is SQUARE
@@ -94,10 +81,12 @@ class EarlyStopping:
             return None
         assert sample.codes is not None
         patience = -1 if self._patience is None else self._patience
-        counts = len(self.curve), self.best_round, patience, self._least
-        scores = self._scores.reshape(-1)
-        signs, targets = sample.signs[:, 0].copy(), sample.targets
-        return QuickWatch(sample.codes, signs, targets, scores, counts, self._best)
+        targets = np.empty(0) if sample.targets is None else sample.targets
+        return Watched(
+            np.ascontiguousarray(sample.codes), sample.signs.reshape(-1), targets,
+            self._scores.reshape(-1), len(self.curve), self.best_round, patience, self._least,
+            self._best,
+        )  # fmt: skip
 
     @property
     def metric(self) -> str:

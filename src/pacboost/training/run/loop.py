@@ -109,10 +109,10 @@ class Run:
 
         On small samples rounds come in batches, which end at multiples of ``at_once``.
         """
-        quick = QuickRounds.of(self, rounds, at_once)
+        quick = QuickRounds.of(self, at_once)
         while len(self.done) < rounds and not self.stopped:
             batch: list[FinishedRound] = []
-            # The kernels know neither the rules of an opening nor the constant of the first round.
+            # A batch has neither the rules of an opening nor the constant of the first round.
             if quick is not None and len(self.done) >= max(1, len(self.opening)):
                 batch = quick.advance(rounds)
                 self.done += batch
@@ -143,24 +143,31 @@ class Run:
         return StopReason(kind, {"sentence": sentence})
 
     def _record(self, step: Step, rule: MeasuredRule, started: float) -> FinishedRound:
-        entry = Round(
-            number=len(self.done) + 1,
-            error=rule.measured.error,
-            edge=rule.measured.edge,
-            vote=step.largest,
-            normaliser=step.normaliser,
-            training_error=self.rounds.training_error(self.state),
-            effective_size=rule.effective_size,
-            weight=rule.measured.total,
-            memory=self.booster.memory(self.state),
-            rule=rule.hypothesis.words(self.names),
-            seconds=time.perf_counter() - started,
-        )
+        number, error = len(self.done) + 1, self.rounds.training_error(self.state)
+        entry = self.entry_of(number, rule, step, error, time.perf_counter() - started)
         finished = FinishedRound(rule.hypothesis, self._with_margin(entry))
         if self.watch is None:
             return finished
         value = self._validate(self.watch, self.done, finished, step.vote)
         return replace(finished, entry=replace(finished.entry, validation=value))
+
+    def entry_of(
+        self, number: int, rule: MeasuredRule, step: Step, training_error: float, seconds: float
+    ) -> Round:
+        """Return the record of a round."""
+        return Round(
+            number=number,
+            error=rule.measured.error,
+            edge=rule.measured.edge,
+            vote=step.largest,
+            normaliser=step.normaliser,
+            training_error=training_error,
+            effective_size=rule.effective_size,
+            weight=rule.measured.total,
+            memory=self.booster.memory(step.state),
+            rule=rule.hypothesis.words(self.names),
+            seconds=seconds,
+        )
 
     def _with_margin(self, entry: Round) -> Round:
         share = self.booster.share_of(self.state)

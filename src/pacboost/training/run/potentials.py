@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pacboost.boosters.booster import Booster, State
 from pacboost.hypotheses.hypothesis import CellValues
-from pacboost.kernels import row_costs
+from pacboost.kernels.native import native
 from pacboost.ledgers.ledger import REGRESSION_POTENTIALS, Round
 from pacboost.samples.sample import Request, Sample, Sums, Wholes
 from pacboost.training import metrics
@@ -157,13 +157,13 @@ class MarginCost(MeasuredPotential):
 class Logistic(MarginCost):
     """log₂(1 + exp(-2·margin))."""
 
-    kernel, unit = row_costs.LOGISTIC, math.log(2)
+    kernel, unit = native.LOGISTIC, math.log(2)
 
 
 class Clipped(MarginCost):
     """exp(-margin), or 1 - margin where the margin is negative."""
 
-    kernel = row_costs.CLIPPED
+    kernel = native.CLIPPED
 
 
 class Softmax(MeasuredPotential):
@@ -185,7 +185,7 @@ class Softmax(MeasuredPotential):
 
 
 KERNELS = {
-    "square": row_costs.SQUARE, "absolute": row_costs.ABSOLUTE, "custom_loss": row_costs.SQUARE,
+    "square": native.SQUARE, "absolute": native.ABSOLUTE, "custom_loss": native.SQUARE,
 }  # fmt: skip
 """Losses that have a kernel; a custom loss is known by its slopes only, so squares are measured."""
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pacboost.boosters.booster import Booster, Measured, State
 from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues, Hypothesis, Rule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels import measure, row_costs
+from pacboost.kernels.native import native
 from pacboost.kernels.runtime.board import LINE
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.kernels.runtime.threads import (
@@ -48,7 +48,7 @@ def masses(weights: Wholes, agree: Answers) -> tuple[Measured, float]:
     sums = np.zeros((sum_count(weights.size), 2), dtype=np.int64)
     squares = np.zeros(sums.shape[0])
     team = min(team_for(weights.size), max(1, squares.size))
-    together(measure.masses, weights, agree, ROWS_PER_SUM, sums, squares, at_most=team)
+    together(native.masses, weights, agree, ROWS_PER_SUM, sums, squares, at_most=team)
     weight, wrong = (int(number) for number in sums.sum(axis=0))
     return Measured(weight, wrong), weight**2 / total(squares)
 
@@ -60,13 +60,8 @@ def cell_sums(request: Request, cells: Cells, count: int) -> tuple[Sums, float]:
     squares = np.zeros(sum_count(rows, outputs))
     team = min(team_for(rows * outputs), max(1, squares.size))
     parts = _room_for_sums(request, team, count)
-    if outputs == 1:
-        columns = request.weights.reshape(-1), request.pulls.reshape(-1)
-        arguments = cells, *columns, request.signed, size, parts[..., 0], squares
-        together(measure.cell_sums_of_one, *arguments, at_most=team)
-    else:
-        arguments = cells, request.weights, request.pulls, request.signed, size, parts, squares
-        together(measure.cell_sums, *arguments, at_most=team)
+    arguments = cells, request.weights, request.pulls, request.signed, size, parts, squares
+    together(native.cell_sums, *arguments, at_most=team)
     pulls, weights = parts.sum(axis=0)[:, :count]
     sums = Sums(pulls, weights, int(weights.sum()), request.pull, rows)
     return sums, effective_size(request, squares)
@@ -133,10 +128,10 @@ def training_error(margins: Floats, sample: Sample, first_weights: Wholes) -> fl
     wrong = np.zeros((team_for(margins.size), 1), dtype=np.int64)
     if outputs == 1 or sample.labels is None:
         weights = np.repeat(first_weights, outputs) if weighted and outputs > 1 else first_weights
-        together(measure.mistakes, margins.reshape(-1), weights, wrong, at_most=len(wrong))
+        together(native.mistakes, margins.reshape(-1), weights, wrong, at_most=len(wrong))
         return int(wrong.sum()) / int(mass * outputs)
     arguments = margins, sample.signs, first_weights, wrong
-    together(measure.wrong_classes, *arguments, at_most=len(wrong))
+    together(native.wrong_classes, *arguments, at_most=len(wrong))
     return int(wrong.sum()) / mass
 
 
@@ -241,7 +236,7 @@ class SoftmaxRows(Margins):
             self._costs, self._squares, self._wrong, self._signs = on_gpu
         sums = np.empty((0, 2)) if sums is None else sums
         together(
-            row_costs.class_rows, chosen, margins, self._signs, pulls, sums, self._costs,
+            native.class_rows, chosen, margins, self._signs, pulls, sums, self._costs,
             self._wrong, self._squares, at_most=team_for(chosen.size * signs.shape[1]),
         )  # fmt: skip
 
@@ -269,7 +264,7 @@ class SoftmaxRows(Margins):
         pulls = request.pulls.astype(np.int64, copy=False)
         parts = _room_for_sums(request, team_for(chosen.size * outputs), count)
         arguments = chosen, cells, request.weights, pulls, parts
-        together(measure.class_sums, *arguments, at_most=len(parts))
+        together(native.class_sums, *arguments, at_most=len(parts))
         pulls, weights = parts.sum(axis=0)[:, :count]
         sums = Sums(pulls, weights, request.weight, request.pull, self._wrong.size)
         return moving, sums, effective_size(request, self._squares)
