@@ -59,7 +59,8 @@ def test_every_source_compiles(file: str, tmp_path: Path) -> None:
         pytest.skip("no nvcc: CUDA's compiler is not installed")
     options = [option for option in cuda.OPTIONS if not option.startswith("-I")]
     out = tmp_path / "out.ptx"
-    command = [compiler, "-ptx", "-arch=sm_90", *options, f"-I{cuda.FOLDER}", "-o", str(out)]
+    folders = f"-I{cuda.FOLDER}", f"-I{cuda.CORE}"
+    command = [compiler, "-ptx", "-arch=sm_90", *options, *folders, "-o", str(out)]
     subprocess.run([*command, str(cuda.FOLDER / file)], check=True, capture_output=True)
     text = out.read_text()
     assert not re.search(r"\bfma\.rn\.f64", text)  # it would round differently from the CPU
@@ -82,15 +83,10 @@ def found_in(file: str, pattern: str) -> str:
     return actual[1]
 
 
-def test_constants_are_those_of_the_cpu() -> None:
-    for name, value in [("LN2_HIGH", LN2_HIGH), ("LN2_LOW", LN2_LOW)]:
-        assert float.fromhex(found_in("exact.cuh", rf"#define {name} (\S+)")) == value
-    for name, bits in [("MOST_LOG", 54), ("LOG_UNITS", 53)]:
-        assert float(found_in("exact.cuh", rf"#define {name} (\S+)")) == bits * math.log(2)
-    columns = found_in("tree.cuh", r"enum \{ (LANE, [^}]*), FEATURE_COLUMNS \}")
-    rules = found_in("tree.cuh", r"enum \{ (CRITERION, .*?),\s*RULES \};")
-    for names in (columns, rules):
-        for place, name in enumerate(names.split(", ")):
+def test_constants_are_those_of_python() -> None:
+    places = (cuda.CORE / "core" / "places.h").read_text(encoding="utf-8")
+    for names in re.findall(r"^enum : i64 \{ (.*?) \};", places, re.MULTILINE | re.DOTALL):
+        for place, name in enumerate(re.split(r",\s*", names)):
             assert getattr(layout, name) == place
     assert int(found_in("tree.cuh", r"#define BATCH (\d+)")) == launches.BATCH
     sums = (SOURCES / "rounds" / "sums.h").read_text()

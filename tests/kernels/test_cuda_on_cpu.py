@@ -35,8 +35,8 @@ def compiled(folder: Path) -> None:
         source.write_text(f'#include "cuda_on_cpu.h"\n{text}')
         source.with_suffix(".first").write_text(code.splitlines()[0])
         options = ["-O1", "-w", "-U_FORTIFY_SOURCE", "-ffp-contract=off", "-shared", "-fPIC"]
-        command = ["g++", *options, "-std=c++17", f"-I{HERE}", f"-I{device.FOLDER}"]
-        command += ["-o", str(source.with_suffix(".so"))]
+        command = ["g++", *options, "-std=c++20", f"-I{HERE}", f"-I{device.FOLDER}"]
+        command += [f"-I{device.CORE}", "-o", str(source.with_suffix(".so"))]
         running.append(subprocess.Popen([*command, str(source)]))
     assert [child.wait() for child in running] == [0] * len(running)
 

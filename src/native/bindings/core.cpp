@@ -1,6 +1,6 @@
 #include "bindings/arrays.h"
 #include "bindings/module.h"
-#include "core/exact.h"
+#include "core/exact_loops.h"
 
 namespace pacboost {
 void bind_core(nb::module_& m) {

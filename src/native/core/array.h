@@ -2,8 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -11,23 +9,15 @@
 #include <type_traits>
 #include <utility>
 
-#if defined(_MSC_VER) && !defined(__clang__)
-#define INLINE __forceinline
-#define LAMBDA_INLINE
-#else
-#define INLINE inline __attribute__((always_inline))
-#define LAMBDA_INLINE __attribute__((always_inline))
-#endif
+#include "core/scalar.h"
 
 namespace pacboost {
 
 using i8 = std::int8_t;
 using i32 = std::int32_t;
-using i64 = std::int64_t;
 using u8 = std::uint8_t;
 using u16 = std::uint16_t;
 using u32 = std::uint32_t;
-using u64 = std::uint64_t;
 
 #ifdef PACBOOST_CHECKED
 inline void check_index(i64 i, i64 size) {

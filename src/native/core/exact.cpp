@@ -1,4 +1,4 @@
-#include "core/exact.h"
+#include "core/exact_loops.h"
 
 namespace pacboost {
 

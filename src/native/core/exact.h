@@ -1,9 +1,9 @@
-/// Exponentials and logarithms with the same bits on every machine: numerics/same_bits.py, in loops.
+/// Exponentials and logarithms with the same bits on every machine, as in numerics/same_bits.py:
+/// additions, multiplications and divisions in one order, without fused multiply-adds. CUDA compiles
+/// this file, too.
 #pragma once
 
-#include <bit>
-
-#include "core/array.h"
+#include "core/scalar.h"
 
 namespace pacboost {
 
@@ -48,7 +48,7 @@ INLINE double exp_near_0(double r) {
 INLINE i64 whole_exp(double x) {
     x = x > -1.0 ? x : -1.0;
     x = x < MAX_LOG_WEIGHT ? x : MAX_LOG_WEIGHT;
-    double k = std::floor(x * LOG2_E + 0.5);
+    double k = floor(x * LOG2_E + 0.5);
     double r = (x - k * LN2_HIGH) - k * LN2_LOW;
     double p = exp_near_0(r);
     i64 shift = i64(POINT) - i64(k);
@@ -56,54 +56,31 @@ INLINE i64 whole_exp(double x) {
     return rounded > 1 ? rounded : 1;
 }
 
-/// The same in two loops over at most CHUNK numbers, both vectorized by every compiler: GCC makes no
-/// vectors of a shift whose count is computed in the same loop.
-constexpr i64 CHUNK = 1024;
-struct HalfDone {
-    u64 fixed[CHUNK], shift[CHUNK];
-};
-INLINE i64 small_whole(double k) { return std::bit_cast<i64>(k + 0x1.8p52) - std::bit_cast<i64>(0x1.8p52); }
-INLINE double exact_double(i64 e) {  // of 0 to 2^53
-    double high = std::bit_cast<double>((e >> 32) | 0x4330000000000000) - 0x1p52;
-    return high * 0x1p32 + (std::bit_cast<double>((e & 0xFFFFFFFF) | 0x4330000000000000) - 0x1p52);
-}
-INLINE void begin_exp(double x, i64 i, HalfDone& half) {
-    x = x > -1.0 ? x : -1.0;
-    x = x < MAX_LOG_WEIGHT ? x : MAX_LOG_WEIGHT;
-    double k = std::floor(x * LOG2_E + 0.5);
-    double r = (x - k * LN2_HIGH) - k * LN2_LOW;
-    u64 bits = std::bit_cast<u64>(exp_near_0(r));  // from 2^-0.5 to 2^0.5: times 2^55 it is whole
-    half.fixed[i] = ((bits & 0xFFFFFFFFFFFFF) | 0x10000000000000) << 2 << ((bits >> 52) & 1);
-    half.shift[i] = u64(POINT - 1 - small_whole(k));
-}
-INLINE i64 end_exp(const HalfDone& half, i64 i) {
-    u64 rounded = ((half.fixed[i] >> half.shift[i]) + 1) >> 1;
-    return rounded > 1 ? i64(rounded) : 1;
-}
 /// exp(x) of a number that is 0 or less. 2^k is a product of two powers: the first product is exact, so
 /// the result is rounded once, even if it is tiny.
 INLINE double exp_below_0(double x) {
     x = x > -MAX_EXPONENT ? x : -MAX_EXPONENT;
-    double k = std::floor(x * LOG2_E + 0.5);
+    double k = floor(x * LOG2_E + 0.5);
     double r = (x - k * LN2_HIGH) - k * LN2_LOW;
     double p = exp_near_0(r);
     i64 power = i64(k), half = power >> 1;
-    double first = std::bit_cast<double>((half + BIAS) << FRACTION);
-    double rest = std::bit_cast<double>((power - half + BIAS) << FRACTION);
+    double first = double_of((half + BIAS) << FRACTION);
+    double rest = double_of((power - half + BIAS) << FRACTION);
     return p * first * rest;
 }
 /// exp(x) of |x| up to 700 (others are clipped), as 2^k times a polynomial.
 INLINE double natural_exp(double x) {
-    x = std::min(std::max(x, -MAX_ARGUMENT), MAX_ARGUMENT);
-    double k = std::floor(x * LOG2_E + 0.5);
+    x = x > -MAX_ARGUMENT ? x : -MAX_ARGUMENT;
+    x = x < MAX_ARGUMENT ? x : MAX_ARGUMENT;
+    double k = floor(x * LOG2_E + 0.5);
     double r = (x - k * LN2_HIGH) - k * LN2_LOW;
-    return exp_near_0(r) * std::bit_cast<double>((i64(k) + BIAS) << FRACTION);
+    return exp_near_0(r) * double_of((i64(k) + BIAS) << FRACTION);
 }
 /// ln x for a positive x. With x = 2^k·m and f = (m - 1)/(m + 1), ln m = 2(f + f³/3 + f⁵/5 + …);
 /// |f| ≤ 0.172, so the series up to f²³ is off by less than 1e-18.
 INLINE double natural_log(double x) {
     int exponent;
-    double m = std::frexp(x, &exponent);
+    double m = frexp(x, &exponent);
     i64 k = exponent;
     if (m < ROOT_HALF) m = 2.0 * m, k -= 1;
     double f = (m - 1.0) / (m + 1.0), s = f * f, p = 1.0 / 23.0;
@@ -127,9 +104,9 @@ struct Powers {
 };
 INLINE Powers powers(double x) {
     bool is_tiny = x < MIN_NORMAL;
-    i64 bits = std::bit_cast<i64>(is_tiny ? x * 0x1p54 : x);
+    i64 bits = bits_of(is_tiny ? x * 0x1p54 : x);
     i64 power = (bits >> FRACTION) - (BIAS - 1) - (is_tiny ? 54 : 0);
-    double fraction = std::bit_cast<double>((bits & 0xFFFFFFFFFFFFF) | ((BIAS - 1) << FRACTION));
+    double fraction = double_of((bits & 0xFFFFFFFFFFFFF) | ((BIAS - 1) << FRACTION));
     bool is_small = fraction < ROOT_HALF;
     double f = (is_small ? 2 * fraction : fraction) - 1.0;
     double s = f / (2.0 + f), z = s * s;
@@ -146,18 +123,5 @@ INLINE Powers powers(double x) {
     rest = rest * z + 2.0 / 3;
     return {double(power - is_small), f, s * (f - rest * z)};
 }
-
-// The same for arrays, in vectorized loops.
-
-/// Write the exponential of every number.
-void exponentials(Array<const double> values, Floats out);
-/// Write the logarithm of every number: -inf of 0, NaN below.
-void logarithms(Array<const double> values, Floats out);
-/// Write 1/(1 + exp(-x)) of every number.
-void sigmoids(Array<const double> values, Floats out);
-/// Write numbers minus the largest of their row, their exponentials, and the sums of those.
-void raise_rows(Array<const double, 2> rows, Array<double, 2> less, Array<double, 2> raised, Floats sums);
-/// Write ⌊-steps·log₂(value)⌋ of numbers in [0, 1], at most `last`.
-void steps_below_1(Array<const double> values, double steps, i64 last, Bytes out);
 
 }  // namespace pacboost

@@ -1,7 +1,8 @@
-/// Hashes of 64 bits, and random numbers that depend on a row and a key alone.
+/// Hashes of 64 bits, and random numbers that depend on a row and a key alone. CUDA compiles this file,
+/// too.
 #pragma once
 
-#include "core/array.h"
+#include "core/scalar.h"
 
 namespace pacboost {
 

@@ -4,7 +4,7 @@
 /// others.
 #pragma once
 
-#include "core/exact.h"
+#include "core/exact_loops.h"
 
 namespace pacboost {
 

@@ -5,19 +5,9 @@
 #pragma once
 
 #include "core/array.h"
+#include "core/places.h"
 
 namespace pacboost {
-
-/// Columns of `features`, a line for each feature: its lane, its first code there, the number of bins,
-/// the default code (-1 if it has a lane alone), whether it is categorical, and its slope.
-enum : i64 { LANE, BASE, BINS, DEFAULT, CATEGORY, MONOTONE };
-
-/// Columns of splits. `best` has the first three, `columns` five, nodes of a scored tree all. A child is
-/// the number of a split, or ~leaf; MEMBER is a line of `members` or -1.
-enum : i64 { FEATURE, CUT, MISSING_LEFT, LEFT, RIGHT, MEMBER };
-
-/// Places in `rules`, the parameters of the search for splits.
-enum : i64 { CRITERION, PENALTY, LEAST_WEIGHT, LEAST_ROWS, SMOOTH, LEVEL_PENALTY, LEVEL_ROWS, CHANCE };
 
 /// Places in `plan`: the leaf to split or -1, the number of its right part, the number of leaves,
 /// whether to search the parts, and whether the left part is the one that is counted.
@@ -26,9 +16,6 @@ enum : i64 { LEAF, NEW, LEAVES, SEARCH, LEFT_COUNTED };
 /// Places in `limits`: the number of features drawn for a split, the maximum depth, whether all rows
 /// take part, the random key, and the maximum number of rows of a leaf without histograms.
 enum : i64 { DRAWN, DEEPEST, ALL_ROWS, KEY, LISTED };
-
-/// Codes are bytes.
-constexpr i64 CODES = 256;
 
 /// A line of `features`.
 using Feature = Array<const i64>;

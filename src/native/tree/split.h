@@ -4,27 +4,14 @@
 /// same splits more slowly, and all others.
 #pragma once
 
+#include "core/worth.h"
 #include "tree/layout.h"
 #include "tree/pair.h"
 
 namespace pacboost {
 
-enum : i64 { NEWTON, Z, ERROR_RATE };
-
-/// A gain below this share of the worth of a leaf comes from rounding.
-constexpr double NOISE = 1e-12;
-
 /// Leaves of up to this many rows have no histograms: most bins would be empty.
 constexpr i64 MAX_LISTED_ROWS = 128;
-
-/// The worth of a leaf with a single output; a split gains if its leaves are worth more.
-INLINE double worth_of_one(i64 criterion, double pull, double weight, double penalty) {
-    if (criterion == NEWTON) return pull * pull / (weight + penalty);
-    if (criterion == ERROR_RATE) return std::fabs(pull);
-    // Both factors are integers: weight² - pull² would lose digits if a leaf is nearly pure.
-    double product = (weight - pull) * (weight + pull);
-    return -std::sqrt(product > 0.0 ? product : 0.0);
-}
 
 /// The worth of a leaf, from its pull for each output.
 double worth(i64 criterion, Array<const double> pulls, double weight, double penalty);

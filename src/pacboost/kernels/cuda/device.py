@@ -44,7 +44,9 @@ def pinned(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
 
 
 FOLDER = Path(__file__).parent
-OPTIONS = ("--fmad=false", "--std=c++17", f"-I{FOLDER}")
+CORE = FOLDER if (FOLDER / "core").is_dir() else FOLDER.parents[2] / "native"
+"""The folder that holds ``core``, the headers of the CPU's kernels: in a clone it is src/native."""
+OPTIONS = ("--fmad=false", "--std=c++17", f"-I{FOLDER}", f"-I{CORE}")
 """Without fused multiply-adds, which round once where the CPU rounds twice."""
 
 

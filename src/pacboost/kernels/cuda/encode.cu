@@ -1,6 +1,7 @@
 // Codes of numbers, laid out row by row: the twin of ``encode`` of kernels/bins.py and ``place`` of
 // kernels/routing.py in one pass. A block takes tile after tile of rows; their codes are in its
 // memory, feature by feature, until they are written to their lanes.
+#include "core/hash.h"
 #include "tree.cuh"
 
 #define NO_PLACE 255  // the code of values that cannot share a lane
@@ -72,13 +73,6 @@ extern "C" __global__ void encode(const void* values, whole bytes, whole row_ste
   }
 }
 
-// The finaliser of splitmix64, as in kernels/hashing.py.
-__device__ __forceinline__ word mixed(word x) {
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
-  return x ^ (x >> 31);
-}
-
 // kernels/hashing.py, ``below_limit``.
 extern "C" __global__ void below_limit(const void* values, whole bytes, whole row_step,
                                        whole column_step, whole rows, const whole* columns,
@@ -91,7 +85,7 @@ extern "C" __global__ void below_limit(const void* values, whole bytes, whole ro
       whole column = columns[k], at = row * row_step + column * column_step;
       float value = bytes == 4 ? ((const float*)values)[at] : (float)((const double*)values)[at];
       value += 0.0f;  // turns -0 into 0
-      word x = 0x9E3779B97F4A7C15ull;
+      word x = STEP;
       if (!isnan(value)) x = (word)(uint)__float_as_int(value);
       total += mixed(x + factors[column]);
     }

@@ -8,6 +8,7 @@
 // probably have their turn are split along with the current one. The result of a split does not
 // depend on when it is made: ``follow`` then numbers splits and leaves in the order of
 // best-first growth, and the tree is the one that the CPU grows, bit for bit.
+#include "core/hash.h"
 #include "scan.cuh"
 
 #define ROWS_WORTH_COUNTING 2048  // minimum rows per block
@@ -456,11 +457,8 @@ __device__ void shuffle(whole* deck, whole features, whole count, word seed) {
   for (whole j = 0; j < features; j++) deck[j] = j;
   word state = seed;
   for (whole k = 0; k < count; k++) {
-    state += 0x9E3779B97F4A7C15ull;
-    word mixed = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9ull;
-    mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EBull;
-    mixed ^= mixed >> 31;
-    whole place = k + (whole)(mixed % (word)(features - k));
+    state += STEP;
+    whole place = k + (whole)(mixed(state) % (word)(features - k));
     whole other = deck[place];
     deck[place] = deck[k];
     deck[k] = other;

@@ -14,14 +14,6 @@ struct Cut {
   int order;       // of a category's levels: see ``look_at`` in grow_tree.cu
 };
 
-__device__ __forceinline__ double worth_of_one(int criterion, double pull, double weight,
-                                               double penalty) {
-  if (criterion == NEWTON) return pull * pull / (weight + penalty);
-  if (criterion == ERROR) return fabs(pull);
-  double product = (weight - pull) * (weight + pull);
-  return -sqrt(product > 0.0 ? product : 0.0);
-}
-
 // The histogram of a feature, for one side of a split: codes of its bins, then missing values.
 // ``mine`` is the counted histogram of its lane, ``parent`` (or null) the one it is subtracted from.
 struct View {

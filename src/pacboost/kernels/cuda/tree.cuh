@@ -1,15 +1,10 @@
 // The arrays of a tree that is being grown; kernels/cuda/launches.py fills them in.
 #pragma once
+#include "core/places.h"
+#include "core/worth.h"
 #include "grid.cuh"
 
-// columns of ``features``, ``best`` and ``splits``, and places in ``rules``: kernels/layout.py
-enum { LANE, BASE, BINS, DEFAULT, CATEGORY, MONOTONE, FEATURE_COLUMNS };
-enum { FEATURE, CUT, MISSING_LEFT, LEFT, RIGHT, SPLIT_COLUMNS };
-enum { CRITERION, PENALTY, LEAST_WEIGHT, LEAST_ROWS, SMOOTH, LEVEL_PENALTY, LEVEL_ROWS, CHANCE,
-       RULES };
-enum { NEWTON, Z, ERROR };
-#define NOISE 1e-12
-#define CODES 256
+using namespace pacboost;
 
 #define BATCH 32  // nodes that are split at the same time
 
