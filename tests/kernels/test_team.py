@@ -254,16 +254,3 @@ def test_a_forked_process_has_teams_of_its_own_and_two_large_ones_share_one_core
         "assert len(set(found)) == 1\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=3_000)
-
-
-def test_arguments_that_many_calls_share_are_read_once() -> None:
-    numbers, sums = np.arange(10), np.zeros(3, dtype=np.int64)
-    shared = entry.Bundle((numbers, sums))
-    for count in (1, 2):
-        with threads.using(count):
-            together(add_up_pair, shared)
-    assert sums[0] == 90
-    assert sums[1:].tolist() in ([10, 35], [45, 0])  # on busy cores a team has one member
-    numbers *= 2
-    together(add_up_pair, shared)
-    assert sums[0] == 180

@@ -1,4 +1,4 @@
-// The functions of kernels/same_bits.py: the same operations in the same order.
+// The functions of native/core/exact.h: the same operations in the same order.
 // Everything here is compiled without fused multiply-adds, which would round differently.
 #pragma once
 #include "grid.cuh"
