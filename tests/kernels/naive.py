@@ -124,6 +124,18 @@ def part(codes: Wholes, goes_left: NDArray[np.integer], rows: Rows) -> tuple[Row
     return rows[left], rows[~left]
 
 
+def features_drawn(features: int, count: int, key: int) -> set[int]:
+    """Return the features drawn for a split: the first cards of a deck shuffled by splitmix64."""
+    deck, state = list(range(features)), key
+    for k in range(count if count < features else 0):
+        state = (state + 0x9E3779B97F4A7C15) % 2**64
+        x = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) % 2**64
+        x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) % 2**64
+        place = k + (x ^ (x >> 31)) % (features - k)
+        deck[k], deck[place] = deck[place], deck[k]
+    return set(deck[:count])
+
+
 def pair_up(
     weights: Wholes, pulls: NDArray[np.integer], flips: NDArray[np.integer], pull_scale: float,
     weight_scale: float,

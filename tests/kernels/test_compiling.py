@@ -17,10 +17,8 @@ from numba.core.compiler import Flags
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
-from pacboost.kernels import grow_team
 from pacboost.kernels.runtime import compile_note, disk_cache, jit
 from pacboost.numerics import interactive
-from pacboost.training.run import quick
 
 private = pytest.mark.skipif(
     not jit.HAS_ENTRIES, reason="other versions of numba compile in their own way"
@@ -119,17 +117,6 @@ def test_ctrl_c_while_a_kernel_is_compiled_waits_until_it_is() -> None:
     with pytest.raises(KeyboardInterrupt):
         compiled(3)
     assert (pressed, len(compiled.overloads), compiled(3)) == ([1], 1, 6)
-
-
-def test_a_first_run_waits_longer_before_it_compiles_for_many_rounds(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The kernels of quick rounds would make the first fit of an installation a third longer."""
-    monkeypatch.setattr(quick, "_rounds_without", 0)
-    for misses, pays in ({}, True), ({"signature": 1}, False):
-        stats = types.SimpleNamespace(stats=types.SimpleNamespace(cache_misses=misses))
-        monkeypatch.setattr(grow_team, "grow_tree", stats)
-        assert quick._pays(quick.ROUNDS_TO_COMPILE + 1) is pays
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,8 @@
-"""Counting, scanning and parting for trees: every kernel against its twin, and against itself."""
+"""Trees, split by split, against twins in NumPy; and however many threads, and by each path."""
 
+from _thread import interrupt_main
 from dataclasses import dataclass
-from itertools import pairwise
+from threading import Timer
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,16 +11,17 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import DTypeLike, NDArray
 
-from pacboost.kernels import grow, layout, routing, split, split_general
-from pacboost.kernels.native import native
-from pacboost.kernels.runtime import Bytes, Cells, Floats, Rows, Wholes, Words
+from pacboost.kernels import layout
+from pacboost.kernels.native import LINE, native
+from pacboost.kernels.runtime import Bytes, Floats, Rows, Wholes, Words
 from pacboost.kernels.runtime.team import together
 from pacboost.kernels.runtime.threads import using
 from tests.kernels import naive
 
-CRITERIA = {"newton": split.NEWTON, "z": split.Z, "error": split.ERROR}
+CRITERIA = {"newton": layout.NEWTON, "z": layout.Z, "error": layout.ERROR}
 WIDTH = 264
-FREE = np.array([-np.inf, np.inf])
+MANY_ROWS = 10_003
+"""Three members sort and count parts of so many rows."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class World:
         words = np.zeros((-(-self.lanes // 8), self.codes.shape[1]), dtype=np.uint64)
         clashes = np.zeros(len(self.codes), dtype=np.int64)
         rows = words.shape[1]
-        routing.place(self.codes, self.maps, self.features, words, 0, rows, clashes)
+        native.place(self.codes, self.maps, self.features, words, 0, rows, clashes)
         assert not clashes.any()
         return words
 
@@ -78,7 +80,7 @@ def world_of(
             codes[j] = own
             features[j, layout.LANE] = lane_of[len(alone) + g]
             features[j, [layout.BASE, layout.DEFAULT]] = first, default
-            maps[j] = routing.NO_PLACE
+            maps[j] = layout.NO_PLACE
             maps[j, others] = first + np.arange(size - 1)
             maps[j, default] = 0
             first += size - 1
@@ -130,49 +132,110 @@ def test_what_was_placed_is_read_back(world: World) -> None:
 def test_clashes_are_counted_for_the_later_column_and_for_what_has_no_place() -> None:
     codes = np.array([[1, 0, 1, 1], [0, 1, 1, 1], [0, 0, 0, 2]], dtype=np.uint8)
     features = np.array([[0, 1, 2, 0, 0, 0], [0, 2, 2, 0, 0, 0], [0, 3, 2, 0, 0, 0]])
-    maps = np.full((3, 256), routing.NO_PLACE, dtype=np.uint8)
+    maps = np.full((3, 256), layout.NO_PLACE, dtype=np.uint8)
     maps[:, 0], maps[:, 1] = 0, [1, 2, 3]
     clashes = np.zeros(3, dtype=np.int64)
-    routing.place(codes, maps, features, np.zeros((1, 4), dtype=np.uint64), 0, 4, clashes)
+    native.place(codes, maps, features, np.zeros((1, 4), dtype=np.uint64), 0, 4, clashes)
     assert clashes.tolist() == [0, 2, 1]
 
 
+class Root(NamedTuple):
+    """What the root of a tree knows of the levels of categories."""
+
+    orders: Bytes
+    evidence: Floats
+
+
+class Growing(NamedTuple):
+    """The arguments of ``grow_tree``, and those it was given."""
+
+    tree: layout.TreeArrays
+    spans: Floats | None
+    interactions: layout.Interactions | None
+
+
+def growing(
+    world: World, rows: Rows, pairs: Wholes, rules: Floats, leaves: int, *, plain: bool = False,
+    listed: int = 0, team: int = 1, wide: bool = False,
+    span: tuple[float, float] = (-np.inf, np.inf), allowed: Bytes | None = None,
+) -> Growing:  # fmt: skip
+    """Prepare to grow a tree on some rows; other arrays hold numbers that should not matter."""
+    words, (lines, n) = world.words(), pairs.shape
+    count, lanes = len(world.features), 8 * len(words)
+    orders, evidence = np.zeros((count, 256), dtype=np.uint8), np.zeros(count)
+    codes = layout.Codes(words, world.features, world.lanes, world.missing, orders, evidence)
+    starts, sizes, slots, depths = (np.full(leaves, 5) for _ in range(4))
+    starts[0], sizes[0], slots[0], depths[0] = 0, rows.size, 0, 0
+    state = layout.Leaves(
+        starts, sizes, slots, np.full((leaves, 3), -1), np.full((leaves, 256), 9, np.uint8),
+        np.full(leaves, 2.0), np.full((leaves, 2), 4), depths,
+    )  # fmt: skip
+    most = max(1, leaves - 1)
+    splits = layout.Splits(
+        np.full((most, 5), 6), np.full((most, 256), 9, np.uint8), np.full(most, 2.0)
+    )
+    findings = layout.TeamFindings(
+        np.zeros((team, 16), np.int64), np.zeros((team, 16)), np.zeros((team, 2, LINE), np.int64),
+        np.zeros((team, 2, 256), np.uint8), np.zeros((team, 256), np.uint8),
+        np.ones((team, count), np.uint8), np.zeros((team, count), np.int64),
+    )  # fmt: skip
+    tree = layout.TreeArrays(
+        codes, rows.copy(), np.full(n, 3, np.uint32), pairs,
+        np.full((leaves, lines, lanes, WIDTH), 7), np.full((team - 1, lines, lanes, WIDTH), 9),
+        rules, state, splits, findings, np.full(5, 8), np.array([count, 99, 0, 0, listed]),
+        np.full(n, 77, np.uint16 if wide else np.uint8),
+    )  # fmt: skip
+    spans, interactions = np.full((leaves, 2), 9.0), None
+    spans[0] = span
+    if allowed is not None:  # as the only set of features that may interact
+        interactions = layout.Interactions(
+            allowed[None], count, 1.0, np.ones((leaves, 1), np.uint8),
+            np.zeros((leaves, count), np.uint8), np.tile(allowed, (leaves, 1)),
+        )  # fmt: skip
+    return Growing(tree, None if plain else spans, interactions)
+
+
+def grown(*arguments: Any, team: int = 1, **settings: Any) -> Growing:
+    """Grow a tree by a team, and return its arrays."""
+    arrays = growing(*arguments, team=team, **settings)
+    native.grow_tree(team, *arrays)
+    return arrays
+
+
 @settings(deadline=None, max_examples=80)
-@given(world=worlds(), lines=st.integers(1, 4), seed=st.integers(0, 2**32))
-def test_counts_equal_the_twins(world: World, lines: int, seed: int) -> None:
+@given(world=worlds(), lines=st.integers(1, 4), team=st.integers(1, 3), seed=st.integers(0, 2**32))
+def test_counts_equal_the_twins(world: World, lines: int, team: int, seed: int) -> None:
     generator = np.random.default_rng(seed)
     words = world.words()
     _, _, pairs = some_pairs(generator, lines, words.shape[1])
     rows = some_rows(generator, words.shape[1])
-    before = generator.integers(-9, 9, (lines, 8 * len(words), WIDTH))
-    actual = before.copy()
-    grow.count(words, world.lanes, rows, pairs, actual, 0, len(words))
-    added = (actual - before)[:, : world.lanes]
+    if rows.size == 0:
+        rows = np.zeros(1, dtype=np.uint32)
+    tree = grown(world, rows, pairs, np.zeros(layout.RULES), 1, team=team).tree
     expected = naive.count(words, rows, pairs, WIDTH)[:, : world.lanes]
-    np.testing.assert_array_equal(added, expected)
+    np.testing.assert_array_equal(tree.histogram[0][:, : world.lanes], expected)
 
 
 @pytest.mark.parametrize("lanes", [1, 4, 5, 8, 9, 12, 13])
-def test_many_rows_are_counted_in_tiles(lanes: int) -> None:
+@pytest.mark.parametrize("team", [1, 3])
+def test_many_rows_are_counted_in_tiles(lanes: int, team: int) -> None:
     generator = np.random.default_rng(lanes)
-    n = 2 * grow.ROWS_PER_TILE + 3
-    world = world_of(n, [255] * lanes, [], lanes)
+    world = world_of(MANY_ROWS, [255] * lanes, [], lanes)
     words = world.words()
-    _, _, pairs = some_pairs(generator, 2, n)
-    rows = generator.permutation(n)[: n - 1].astype(np.uint32)
-    actual = np.zeros((2, 8 * len(words), WIDTH), dtype=np.int64)
-    grow.count(words, lanes, rows, pairs, actual, 0, len(words))
+    _, _, pairs = some_pairs(generator, 2, MANY_ROWS)
+    rows = generator.permutation(MANY_ROWS)[:-1].astype(np.uint32)
+    tree = grown(world, rows, pairs, np.zeros(layout.RULES), 1, team=team).tree
     expected = naive.count(words, rows, pairs, WIDTH)
-    np.testing.assert_array_equal(actual[:, :lanes], expected[:, :lanes])
+    np.testing.assert_array_equal(tree.histogram[0][:, :lanes], expected[:, :lanes])
 
 
 def test_pairs_come_apart_again_when_their_sums_are_as_large_as_can_be() -> None:
     for pull in (2**31 - 1, -(2**31)):
         pairs = np.array([[(pull << 32) + 2**32 - 2, 1]], dtype=np.int64)
-        actual = np.zeros((1, 8, 2), dtype=np.int64)
-        rows = np.arange(2, dtype=np.uint32)
-        grow.count(np.zeros((1, 2), np.uint64), 1, rows, pairs, actual, 0, 1)
-        assert (actual[0, 0, 0] >> 32, actual[0, 0, 0] & split.LOW) == (pull, 2**32 - 1)
+        world = one_feature([0, 0], 2, category=False)
+        tree = grown(world, np.arange(2, dtype=np.uint32), pairs, np.zeros(layout.RULES), 1).tree
+        total = tree.histogram[0, 0, 0, 0]
+        assert (total >> 32, total & layout.LOW) == (pull, 2**32 - 1)
 
 
 @settings(deadline=None, max_examples=60)
@@ -201,129 +264,7 @@ def test_pairs_equal_the_twins(
     own = pulls * weights if signed else pulls
     wanted_pulls, wanted_weights = naive.pair_up(weights, own, flips, *scales)
     np.testing.assert_array_equal(pairs >> 32, wanted_pulls)
-    np.testing.assert_array_equal(pairs & split.LOW, np.tile(wanted_weights, (len(flips), 1)))
-
-
-@settings(deadline=None, max_examples=80)
-@given(world=worlds(), seed=st.integers(0, 2**32))
-def test_parts_equal_the_twins(world: World, seed: int) -> None:
-    generator = np.random.default_rng(seed)
-    words = world.words()
-    lane = int(generator.integers(world.lanes))
-    goes_left = (generator.random(256) < generator.random()).astype(np.uint8)
-    rows = some_rows(generator, words.shape[1])
-    expected = naive.part(naive.lanes(words)[lane], goes_left, rows)
-    block, shift = words[lane >> 3], np.uint64(8 * (lane & 7))
-    out = np.empty_like(rows)
-    size = routing.part(block, shift, goes_left, rows, out)
-    np.testing.assert_array_equal(out[:size], expected[0])
-    np.testing.assert_array_equal(out[size:][::-1], expected[1])
-
-
-@settings(deadline=None, max_examples=60)
-@given(
-    sizes=st.lists(st.integers(0, 9), min_size=1, max_size=8),
-    wide=st.booleans(),
-    cut=st.integers(0, 9),
-    seed=st.integers(0, 2**32),
-)
-def test_every_row_gets_the_label_of_its_leaf(
-    sizes: list[int], wide: bool, cut: int, seed: int
-) -> None:
-    order = np.random.default_rng(seed).permutation(sum(sizes) + 2).astype(np.uint32)
-    cells: Cells = np.full(order.size, 77, dtype=np.uint8)
-    if wide:
-        cells = cells.astype(np.uint16)
-    starts = np.cumsum([0, *sizes[:-1]])
-    for start, size in zip(starts, sizes, strict=True):
-        order[start : start + size].sort()
-    for first, last in pairwise(sorted({0, cut, order.size})):
-        routing.label(order, starts, np.array(sizes), first, last, cells)
-    expected = np.repeat([*range(len(sizes)), 77], [*sizes, 2])
-    np.testing.assert_array_equal(cells[order], expected)
-
-
-@settings(deadline=None, max_examples=80)
-@given(world=worlds(), seed=st.integers(0, 2**32))
-def test_a_split_says_the_same_of_lanes_as_of_codes(world: World, seed: int) -> None:
-    generator = np.random.default_rng(seed)
-    lanes = naive.lanes(world.words())
-    for codes, feature in zip(world.codes, world.features, strict=True):
-        best = np.array([0, generator.integers(feature[layout.BINS]), generator.integers(2)])
-        members = generator.integers(0, 2, 256).astype(np.uint8)
-        goes_left = np.empty(256, dtype=np.uint8)
-        routing.sides(feature, best, members, world.missing, goes_left)
-        expected = np.where(codes == world.missing, best[2], codes <= best[1])
-        if feature[layout.CATEGORY]:
-            expected = members[codes]
-        np.testing.assert_array_equal(goes_left[lanes[feature[layout.LANE]]], expected)
-
-
-@dataclass(frozen=True)
-class Found:
-    """What ``scan`` gave."""
-
-    gain: float
-    best: Wholes
-    members: Bytes
-
-
-class Root(NamedTuple):
-    """What the root of a tree knows of the levels of categories."""
-
-    orders: Bytes
-    evidence: Floats
-
-    @classmethod
-    def of(cls, world: World) -> "Root":
-        """Nothing."""
-        return cls(
-            np.zeros((len(world.features), 256), dtype=np.uint8), np.zeros(len(world.features))
-        )
-
-
-def scan(
-    world: World,
-    rows: Rows,
-    pairs: Wholes,
-    rules: Floats,
-    span: Floats = FREE,
-    allowed: Bytes | None = None,
-    root: Root | None = None,
-    at_root: bool | None = None,
-) -> Found:
-    """Search for a split of the rows; if no root is given, they are the root.
-
-    Few rows are searched by themselves, too, which finds the same.
-    """
-    words = world.words()
-    histogram = np.zeros((len(pairs), 8 * len(words), WIDTH), dtype=np.int64)
-    grow.count(words, world.lanes, rows, pairs, histogram, 0, len(words))
-    everything = np.ones(len(world.features), dtype=np.uint8)
-    alone = len(world.features) == world.lanes and rows.size <= split.MAX_LISTED_ROWS
-    actual = []
-    for few in (rows[:0], rows) if alone else (rows[:0],):
-        best, members = np.full(3, -1), np.full(256, 9, dtype=np.uint8)
-        codes = layout.Codes(
-            words,
-            world.features,
-            world.lanes,
-            world.missing,
-            *(Root.of(world) if root is None else root),
-        )
-        is_root = root is None if at_root is None else at_root
-        search = split.SplitSearch(
-            codes, everything if allowed is None else allowed, 0, len(world.features), rules
-        )
-        after, before = split_general.scan(
-            search, histogram, few, pairs, rows.size, span, is_root, best, members
-        )
-        actual.append(Found(float(after - before), best, members))
-    first, last = actual[0], actual[-1]
-    assert first.gain == last.gain
-    assert np.array_equal(first.best, last.best)
-    assert np.array_equal(first.members, last.members)
-    return first
+    np.testing.assert_array_equal(pairs & layout.LOW, np.tile(wanted_weights, (len(flips), 1)))
 
 
 @dataclass(frozen=True)
@@ -391,15 +332,48 @@ SCANS = {
     "penalty": st.sampled_from([0.0, 1e5]),
     "smooth": st.sampled_from([0.0, 1e5]),
     "levels": st.sampled_from([(0.0, 0.0), (1e4, 0.0), (0.0, 9.0), (1e3, 3.0)]),
+    "noise": st.sampled_from([0.0, 1e3, 7e5]),
     "seed": st.integers(0, 2**32),
 }
 
 
+@dataclass(frozen=True)
+class Twin:
+    """What a leaf of a tree should find."""
+
+    world: World
+    pulls: Wholes
+    weights: Wholes
+    criterion: str
+    rules: Floats
+    allowed: list[int]
+    root: Root
+
+    def node(self, rows: Rows) -> Node:
+        _, penalty, weight, of_rows, _, *levels, _ = self.rules.tolist()
+        weights = self.weights[rows]
+        least = max(weight, of_rows * float(weights.sum()) / rows.size, 1.0)
+        return Node(self.pulls[:, rows], weights, self.criterion, penalty, least, *levels)
+
+    def divisions(self, j: int, rows: Rows, at_root: bool) -> list[tuple[NDArray[np.bool_], float]]:
+        root, smooth = None if at_root else self.root, float(self.rules[layout.SMOOTH])
+        return divisions(self.world, j, rows, self.node(rows), smooth, root)
+
+    def best_gain(self, rows: Rows, at_root: bool) -> float:
+        node, gains = self.node(rows), [0.0]
+        for j in self.allowed:
+            gains.extend(
+                (node.gain(left) or lost) - lost for left, lost in self.divisions(j, rows, at_root)
+            )
+        return max(gains)
+
+
 @settings(deadline=None, max_examples=150)
-@given(**SCANS, at_root=st.booleans())
-def test_the_split_found_is_the_best_of_the_twins(
+@given(**SCANS, leaves=st.integers(2, 4), team=st.integers(1, 3), few=st.booleans())
+def test_every_split_is_the_best_of_the_twins(
     world: World, criterion: str, lines: int, least: tuple[float, float], penalty: float,
-    smooth: float, levels: tuple[float, float], seed: int, at_root: bool,
+    smooth: float, levels: tuple[float, float], noise: float, seed: int, leaves: int, team: int,
+    few: bool,
 ) -> None:  # fmt: skip
     generator = np.random.default_rng(seed)
     rows = some_rows(generator, world.codes.shape[1])
@@ -410,40 +384,102 @@ def test_the_split_found_is_the_best_of_the_twins(
     if criterion != "newton":  # signs of weights
         pulls = weights * generator.choice([-1, 1], (1, weights.size))
         pairs = (pulls << 32) + weights
-    rules = np.array([CRITERIA[criterion], penalty, *least, smooth, *levels, 0.0])
+    rules = np.array([CRITERIA[criterion], penalty, *least, smooth, *levels, noise])
     allowed = (generator.random(len(world.features)) < 0.8).astype(np.uint8)
-    root = None if at_root else some_root(generator, world)
-    actual = scan(world, rows, pairs, rules, allowed=allowed, root=root)
+    alone = len(world.features) == world.lanes
+    listed = layout.MAX_LISTED_ROWS if few and alone else 0
+    tree = grown(world, rows, pairs, rules, leaves, listed=listed, team=team, allowed=allowed).tree
 
-    bound = max(least[0], least[1] * float(weights[rows].sum()) / rows.size, 1.0)
-    node = Node(pulls[:, rows], weights[rows], criterion, penalty, bound, *levels)
-    gains = [0.0]
-    for j in np.flatnonzero(allowed).tolist():
-        parts = divisions(world, j, rows, node, smooth, root)
-        gains.extend((node.gain(left) or lost) - lost for left, lost in parts)
+    root = Root(tree.codes.orders, tree.codes.evidence)
+    twin = Twin(world, pulls, weights, criterion, rules, np.flatnonzero(allowed).tolist(), root)
     slack = 1e-12 * max(1.0, float(np.abs(pulls).sum()) ** (2 if criterion == "newton" else 1))
-    assert actual.gain == pytest.approx(max(gains), rel=1e-9, abs=slack)
-    if actual.gain <= 0:
-        return
-    assert allowed[actual.best[0]]
-    goes_left = np.empty(256, dtype=np.uint8)
-    feature = world.features[actual.best[0]]
-    routing.sides(feature, actual.best, actual.members, world.missing, goes_left)
-    lane = naive.lanes(world.words())[feature[layout.LANE], rows]
-    gain = node.gain(goes_left[lane] != 0)
-    assert gain is not None
-    lost = {lost for _, lost in divisions(world, int(actual.best[0]), rows, node, smooth, root)}
-    expected = [pytest.approx(actual.gain + own, rel=1e-9, abs=slack) for own in lost]
-    assert gain in expected
+    count = int(tree.plan[layout.LEAVES])
+    there = {(0 if count > 1 else ~0): rows}
+    """The rows of every split that is still to come, and of every leaf, ~leaf."""
+    gains = {node: twin.best_gain(rows, at_root=True) for node in there}
+    for t in range(count - 1):
+        assert tree.splits.gains[t] == pytest.approx(max(gains.values()), rel=1e-9, abs=slack)
+        own, (feature, cut, missing_left, left, right) = there.pop(t), tree.splits.columns[t]
+        del gains[t]
+        assert allowed[feature]
+        codes = world.codes[feature, own]
+        sides = np.where(codes == world.missing, missing_left != 0, codes <= cut)
+        if world.features[feature, layout.CATEGORY]:
+            sides = tree.splits.members[t][codes] != 0
+        gain = twin.node(own).gain(sides)
+        assert gain is not None
+        lost = {lost for _, lost in twin.divisions(int(feature), own, at_root=t == 0)}
+        expected = [pytest.approx(tree.splits.gains[t] + k, rel=1e-9, abs=slack) for k in lost]
+        assert gain in expected
+        for node, part in (left, own[sides]), (right, own[~sides]):
+            there[int(node)] = part
+            gains[int(node)] = 0.0 if count == leaves == t + 2 else twin.best_gain(part, False)
+    assert sorted(there) == sorted(~leaf for leaf in range(count))
+    if count < leaves:
+        assert max(gains.values()) <= max(slack, 1e-12 * float(np.abs(pulls).sum()) ** 2)
+    cells = np.full(weights.size, 77)
+    for node, own in there.items():
+        start, size = tree.leaves.starts[~node], tree.leaves.sizes[~node]
+        np.testing.assert_array_equal(tree.rows[start : start + size], own)
+        cells[own] = ~node
+    np.testing.assert_array_equal(tree.cells, cells)
 
 
-def some_root(generator: np.random.Generator, world: World) -> Root:
-    """Orders of all levels, as a root may have found them, and evidence for some of them."""
-    root = Root.of(world)
-    for j, bins in enumerate(world.features[:, layout.BINS]):
-        root.orders[j, : bins + 1] = generator.permutation(bins + 1)
-    root.evidence[:] = generator.choice([0.0, 1.5, 40.0], root.evidence.size)
-    return root
+def check_equal(actual: layout.TreeArrays, expected: layout.TreeArrays) -> None:
+    count = int(expected.plan[layout.LEAVES])
+    assert actual.plan[layout.LEAVES] == count
+    np.testing.assert_array_equal(
+        actual.splits.columns[: count - 1], expected.splits.columns[: count - 1]
+    )
+    np.testing.assert_array_equal(
+        actual.splits.gains[: count - 1], expected.splits.gains[: count - 1]
+    )
+    np.testing.assert_array_equal(actual.cells, expected.cells)
+    np.testing.assert_array_equal(actual.rows, expected.rows)
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    **{k: v for k, v in SCANS.items() if k in ("world", "least", "penalty", "seed")},
+    leaves=st.sampled_from([2, 5, 31]),
+    wide=st.booleans(),
+)
+def test_the_plain_search_finds_what_the_general_one_finds(
+    world: World, least: tuple[float, float], penalty: float, seed: int, leaves: int, wide: bool
+) -> None:
+    generator = np.random.default_rng(seed)
+    rows = some_rows(generator, world.codes.shape[1])
+    if rows.size == 0:
+        rows = np.zeros(1, dtype=np.uint32)
+    world.features[:, layout.CATEGORY] = 0
+    _, _, pairs = some_pairs(generator, 1, world.codes.shape[1])
+    rules = np.array([layout.NEWTON, penalty, *least, 0.0, 0.0, 0.0, 0.0])
+    expected = grown(world, rows, pairs, rules, leaves).tree
+    alone = len(world.features) == world.lanes
+    for listed in (0, layout.MAX_LISTED_ROWS) if alone else (0,):
+        for team in (1, 3):
+            for plain in (False, True):
+                actual = grown(
+                    world, rows, pairs, rules, leaves, plain=plain, listed=listed, team=team,
+                    wide=wide,
+                )  # fmt: skip
+                check_equal(actual.tree, expected)
+
+
+@pytest.mark.parametrize("plain", [True, False])
+@pytest.mark.parametrize("category", [0, 1])
+def test_a_tree_on_many_rows_does_not_depend_on_the_team(plain: bool, category: int) -> None:
+    if plain and category:
+        pytest.skip("the plain search knows no categories")
+    generator = np.random.default_rng(0)
+    world = world_of(MANY_ROWS, [255, 3, 40, 200, 2, 2, 9, 30, 17], [[2] * 5], 0)
+    world.features[:, layout.CATEGORY] = category
+    _, _, pairs = some_pairs(generator, 1, MANY_ROWS)
+    rules, rows = np.zeros(layout.RULES), np.arange(MANY_ROWS, dtype=np.uint32)
+    trees = [grown(world, rows, pairs, rules, 31, plain=plain, team=k).tree for k in (1, 2, 3, 8)]
+    assert trees[0].plan[layout.LEAVES] == 31
+    for tree in trees[1:]:
+        check_equal(tree, trees[0])
 
 
 @settings(deadline=None, max_examples=80)
@@ -454,47 +490,20 @@ def test_a_root_keeps_what_it_knows_of_levels(world: World, lines: int, noise: f
     if weights.sum() < 2:
         return
     node = Node(pulls, weights, "newton", 0.0, 1.0, 0.0, 0.0)
-    root, smooth = Root.of(world), 1e5
-    rules = np.array([split.NEWTON, 0.0, 0, 0, smooth, 0, 0, noise])
+    smooth = 1e5
+    rules = np.array([layout.NEWTON, 0.0, 0, 0, smooth, 0, 0, noise])
     nothing = np.zeros(len(world.features), dtype=np.uint8)  # also of features that are not drawn
-    scan(world, rows, pairs, rules, allowed=nothing, root=root, at_root=True)
+    tree = grown(world, rows, pairs, rules, 2, allowed=nothing).tree
+    assert tree.plan[layout.LEAVES] == 1
     for j in np.flatnonzero(world.features[:, layout.CATEGORY]).tolist():
         bins = int(world.features[j, layout.BINS])
         own = world.codes[j].astype(np.int64)
         own[own == world.missing] = bins
         sums = sums_of(own, node, bins)
         order = naive.by_mean_pull(sums[1:], sums[0], smooth)
-        assert root.orders[j, : bins + 1].tolist() == order.tolist()
+        assert tree.codes.orders[j, : bins + 1].tolist() == order.tolist()
         expected = naive.evidence(sums[1:], sums[0], noise)
-        assert root.evidence[j] == pytest.approx(expected, rel=1e-9)
-
-
-@settings(deadline=None, max_examples=150)
-@given(**{k: v for k, v in SCANS.items() if k in ("world", "least", "penalty", "seed")})
-def test_the_plain_search_finds_what_the_general_one_finds(
-    world: World, least: tuple[float, float], penalty: float, seed: int
-) -> None:
-    generator = np.random.default_rng(seed)
-    rows = some_rows(generator, world.codes.shape[1])
-    if rows.size == 0:
-        rows = np.zeros(1, dtype=np.uint32)
-    world.features[:, layout.CATEGORY] = 0
-    _, _, pairs = some_pairs(generator, 1, world.codes.shape[1])
-    rules = np.array([split.NEWTON, penalty, *least, 0.0, 0.0, 0.0, 0.0])
-    allowed = (generator.random(len(world.features)) < 0.8).astype(np.uint8)
-    expected = scan(world, rows, pairs, rules, allowed=allowed)
-
-    words = world.words()
-    histogram = np.zeros((1, 8 * len(words), WIDTH), dtype=np.int64)
-    grow.count(words, world.lanes, rows, pairs, histogram, 0, len(words))
-    alone = len(world.features) == world.lanes and rows.size <= split.MAX_LISTED_ROWS
-    for few in (rows[:0], rows) if alone else (rows[:0],):  # by histograms, and by the rows
-        best = np.full(3, -1)
-        codes = layout.Codes(words, world.features, world.lanes, world.missing, *Root.of(world))
-        search = split.SplitSearch(codes, allowed, 0, len(world.features), rules)
-        after, before = split.scan(search, histogram[0], few, pairs[0], rows.size, best)
-        assert after - before == expected.gain
-        assert best.tolist() == expected.best.tolist()
+        assert tree.codes.evidence[j] == pytest.approx(expected, rel=1e-9)
 
 
 def one_feature(codes: list[int], bins: int, category: bool, slope: int = 0) -> World:
@@ -506,33 +515,58 @@ def one_feature(codes: list[int], bins: int, category: bool, slope: int = 0) -> 
 @pytest.mark.parametrize("slope", [1, -1])
 @pytest.mark.parametrize("rising", [True, False])
 def test_a_split_against_its_slope_is_left_out(slope: int, rising: bool) -> None:
-    world = one_feature([0, 0, 1, 1], 2, category=False, slope=slope)
+    world, rows = (
+        one_feature([0, 0, 1, 1], 2, category=False, slope=slope),
+        np.arange(4, dtype=np.uint32),
+    )
     pulls = np.array([[-1, -1, 1, 1]]) * (1 if rising else -1)
-    pairs = ((pulls << 32) + 1) << 20
-    rules = np.array([split.NEWTON, 0.0, 0, 0, 0, 0, 0, 0])
-    actual = scan(world, np.arange(4, dtype=np.uint32), pairs, rules)
-    assert (actual.gain > 0) == (rising == (slope > 0))
-    narrow = np.array([-np.inf, -2.0])  # both sides would be held at -2
-    assert scan(world, np.arange(4, dtype=np.uint32), pairs, rules, narrow).gain > 0
+    pairs, rules = ((pulls << 32) + 1) << 20, np.zeros(layout.RULES)
+    tree = grown(world, rows, pairs, rules, 2).tree
+    assert tree.plan[layout.LEAVES] == (2 if rising == (slope > 0) else 1)
+    narrow = -np.inf, -2.0  # both sides would be held at -2
+    tree = grown(world, rows, pairs, rules, 2, span=narrow).tree
+    assert tree.plan[layout.LEAVES] == 2
 
 
 @pytest.mark.parametrize("slope", [1, -1])
 def test_a_monotone_split_divides_the_span_halfway(slope: int) -> None:
-    histogram = np.zeros((2, 1, 8, 3), dtype=np.int64)
-    for slot, (pull, weight) in enumerate([(-6, 2), (10, 10)]):  # means of -3 and 1
-        histogram[slot, 0, 0, slot] = (slope * pull << 32) + weight
-    spans = np.array([[-2.0, 2.0], [9, 9]])
-    features = np.array([[0, 0, 3, -1, 0, slope]])
-    two, line = np.array([0, 1]), np.zeros(2)
-    best, members = np.zeros((2, 3), np.int64), np.zeros((2, 256), np.uint8)
-    leaves = layout.Leaves(two, two, two, best, members, line, np.zeros((2, 2), np.int64), two)
-    grow.narrow(histogram, features, leaves, spans, 0, 1)
-    expected = [[-2.0, -0.5], [-0.5, 2.0]] if slope > 0 else [[0.5, 2.0], [-2.0, 0.5]]
-    assert spans.tolist() == expected
-    spans[0] = -7, 7
-    features[0, layout.MONOTONE] = 0
-    grow.narrow(histogram, features, leaves, spans, 0, 1)
-    assert spans.tolist() == [[-7, 7], [-7, 7]]
+    pulls, weights = np.array([[-6 * slope, 10 * slope]]), np.array([2, 10])  # means of -3 and 1
+    rules, rows = np.zeros(layout.RULES), np.arange(2, dtype=np.uint32)
+    pairs = (pulls << 32) + weights
+    for own, span, expected in (
+        (slope, (-2, 2), [[-2, -0.5], [-0.5, 2]] if slope > 0 else [[0.5, 2], [-2, 0.5]]),
+        (0, (-7, 7), [[-7, 7], [-7, 7]]),
+    ):
+        world = one_feature([0, 1], 3, category=False, slope=own)
+        tree, spans, _ = grown(world, rows, pairs, rules, 3, span=span)
+        assert tree.plan[layout.LEAVES] == 2
+        assert spans is not None
+        assert spans[:2].tolist() == expected
+    world = one_feature([2, 3], 3, category=False, slope=slope)  # numbers left, missing right
+    tree, spans, _ = grown(world, rows, pairs, rules, 3, span=(-7, 7))
+    assert tree.splits.columns[0, : layout.LEFT].tolist() == [0, 2, 0]
+    assert spans is not None
+    assert spans[:2].tolist() == [[-7, 7], [-7, 7]]
+
+
+def test_ctrl_c_ends_a_tree_that_takes_long() -> None:
+    generator, n, leaves = np.random.default_rng(0), 1_000_000, 20_000
+    features = np.array([[j, 0, 255, -1, 0, 0] for j in range(16)])
+    maps = np.tile(np.arange(256, dtype=np.uint8), (16, 1))
+    codes = generator.integers(255, size=(16, n), dtype=np.uint8)
+    _, _, pairs = some_pairs(generator, 1, n)
+    rules, rows = np.zeros(layout.RULES), np.arange(n, dtype=np.uint32)
+    arrays = growing(World(codes, features, maps, 16, 255), rows, pairs, rules, leaves, wide=True)
+    Timer(0.05, interrupt_main).start()
+    with pytest.raises(KeyboardInterrupt):
+        native.grow_tree(1, *arrays)
+    count = int(arrays.tree.plan[layout.LEAVES])
+    assert 1 < count < leaves
+    assert np.unique(arrays.tree.cells).tolist() == list(range(count))  # what there is, is valid
+    world = one_feature([0, 0, 1, 1], 2, category=False)
+    pairs = ((np.array([[-1, -1, 1, 1]]) << 32) + 1) << 20
+    tree = grown(world, np.arange(4, dtype=np.uint32), pairs, rules, 2).tree
+    assert tree.plan[layout.LEAVES] == 2  # the next one is not stopped
 
 
 @settings(deadline=None, max_examples=80)
@@ -556,16 +590,18 @@ def test_rows_settle_where_the_twin_walks_them(world: World, splits: int, seed: 
     members = generator.integers(0, 2, (splits, 256)).astype(np.uint8)
     nodes = np.empty((splits, 6), dtype=np.int32)
     for t, feature in enumerate(own):
-        best = np.array([0, generator.integers(feature[layout.BINS]), generator.integers(2)])
-        routing.sides(feature, best, members[t], world.missing, tables[t])
-        member = t if feature[layout.CATEGORY] else -1
-        nodes[t] = features[t], best[1], best[2], left[t], right[t], member
+        cut, missing_left = generator.integers(feature[layout.BINS]), generator.integers(2)
+        _, first, bins, default, category, _ = feature.tolist()
+        own_codes = naive.decode(np.arange(256), first, bins, default)
+        sides = np.where(own_codes == world.missing, missing_left, own_codes <= cut)
+        tables[t] = members[t][own_codes] if category else sides
+        nodes[t] = features[t], cut, missing_left, left[t], right[t], t if category else -1
     rows = some_rows(generator, world.codes.shape[1])
     cells = np.full(world.codes.shape[1], 200, dtype=np.uint8)
     chosen = np.setdiff1d(np.arange(cells.size), rows)
     with using(int(generator.integers(1, 4))):
-        lanes = own[:, layout.LANE]
-        together(routing.settle, world.words(), lanes, tables, left, right, chosen, cells)
+        lanes = np.ascontiguousarray(own[:, layout.LANE])
+        together(native.settle, world.words(), lanes, tables, left, right, chosen, cells)
     expected = np.full(cells.size, 200)
     expected[rows] = naive.walk(world.codes, nodes, members, world.missing)[rows]
     np.testing.assert_array_equal(cells, expected)

@@ -17,7 +17,6 @@ from pacboost.boosters.booster import Booster, whole_values
 from pacboost.boosters.logit import Logit
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import grow
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.tree import Tree
 from pacboost.samples.bins import fit_bins
@@ -382,25 +381,18 @@ def test_features_are_drawn_anew_for_every_leaf_by_the_seed_alone(
     assert same(actual[0], again)
     assert same(actual[0], actual[1]) == (count == 8)
     key = 5 * 2**20
-    drawn = {0: features_drawn(8, count, key)}
+    drawn = {0: naive.features_drawn(8, count, key)}
     rule = actual[0]
     for t in range(rule.feature.size):
         assert rule.feature[t] in drawn[t]
         for side, child in enumerate((int(rule.left[t]), int(rule.right[t]))):
-            drawn[child] = features_drawn(8, count, key + 2 * (t + 1) + side)
-
-
-def features_drawn(features: int, count: int, key: int) -> set[int]:
-    allowed = np.ones(features, dtype=np.uint8)
-    deck = np.zeros(features, dtype=np.int64)
-    grow.draw_features(allowed, deck, count, np.uint64(key))
-    return set(np.flatnonzero(allowed).tolist())
+            drawn[child] = naive.features_drawn(8, count, key + 2 * (t + 1) + side)
 
 
 @pytest.mark.parametrize("count", [1, 3, 7])
 def test_every_set_of_features_is_as_likely(count: int) -> None:
     """Also for neighbouring keys, which is what the leaves of a tree have."""
-    drawn = [features_drawn(8, count, 77 * 2**20 + key) for key in range(8000)]
+    drawn = [naive.features_drawn(8, count, 77 * 2**20 + key) for key in range(8000)]
     assert all(len(own) == count for own in drawn)
     for j in range(8):
         assert abs(sum(j in own for own in drawn) / 8000 - count / 8) < 0.02

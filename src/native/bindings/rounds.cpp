@@ -139,6 +139,7 @@ void bind_rounds(nb::module_& m) {
              "Sum the costs of margins or residuals, span by span.");
     def_team(m, "log_costs", log_costs, "team"_a, "margins"_a, "size"_a, "sums"_a,
              "Sum the logistic costs of margins of two classes, span by span.");
+    m.attr("ROWS_PER_DRAWN_SPAN") = ROWS_PER_DRAWN_SPAN;
     def_team(m, "draw", draw, "team"_a, "key"_a, "rows"_a, "chosen"_a,
              "Draw as many of the rows 0, 1, ... as `chosen` holds, in ascending order.");
 }

@@ -1,6 +1,7 @@
 #include "bindings/module.h"
 #include "bindings/tree_arrays.h"
 #include "tree/grow.h"
+#include "tree/words.h"
 
 namespace pacboost {
 namespace {
@@ -11,6 +12,8 @@ void bind_growing(nb::module_& m) {
                   "Grow a tree on the rows of a `TreeArrays`, and write the leaf of each to its cells. `spans` is "
                   "None if no split is monotone, a category or of many outputs, and `interactions` if all features "
                   "may interact.");
+    def_team(m, "settle", settle<Cell>, "team"_a, "words"_a, "lanes"_a, "sides"_a, "left"_a, "right"_a, "chosen"_a,
+             "cells"_a, "Walk the rows between those that a tree was grown on to their leaves.");
 }
 
 }  // namespace
@@ -18,6 +21,10 @@ void bind_growing(nb::module_& m) {
 void bind_tree(nb::module_& m) {
     bind_growing<u8>(m);
     bind_growing<u16>(m);
+    def(m, "place", place, "codes"_a, "maps"_a, "features"_a, "words"_a, "first"_a, "last"_a, "clashes"_a,
+        "Pack the codes of some rows into words, a byte for each.\n\n"
+        "`clashes` counts the rows in which the lane of a column already holds the code of another, or has no code "
+        "for the value.");
 }
 
 }  // namespace pacboost

@@ -1,7 +1,6 @@
-"""Exponentials and logarithms equal to numerics/same_bits.py, bit for bit, in single loops.
+"""Exponentials and logarithms equal to numerics/same_bits.py, bit for bit, in compiled loops.
 
-Each of NumPy's thirty calls for one array would release the interpreter's lock, and might wait for
-it.
+They take arrays of any shape; those on a GPU stay there.
 """
 
 from __future__ import annotations
@@ -24,9 +23,6 @@ MAX_ARGUMENT = 700.0
 """The exponential of larger numbers is not a normal double."""
 BIAS, FRACTION = np.int64(1023), np.int64(52)
 """The double 2^k has the bits (k + BIAS) << FRACTION."""
-POINT = 55  # bits after the binary point when the polynomial becomes an integer
-SCALE = 2.0**POINT
-MAX_LOG_WEIGHT = 54 * math.log(2)
 
 
 @inline
@@ -77,23 +73,6 @@ def exp_below_0(x: float) -> float:
     first = np.int64((half + BIAS) << FRACTION).view(np.float64)  # numba 0.61 needs np.int64()
     rest = np.int64((power - half + BIAS) << FRACTION).view(np.float64)
     return float(p * first * rest)
-
-
-@kernel
-def whole_exp(x: float) -> np.int64:
-    """Return round(exp(x)), at least 1 and at most 2**54.
-
-    It is 2^k times a polynomial: additions and multiplications give the same bits on every machine,
-    and loops without a call are vectorized (measured: 4 ns a row, 14 with the library's exp).
-    """
-    x = x if x > -1.0 else -1.0  # below, the result is 1 anyway
-    x = x if x < MAX_LOG_WEIGHT else MAX_LOG_WEIGHT
-    k = np.floor(x * LOG2_E + 0.5)
-    r = (x - k * LN2_HIGH) - k * LN2_LOW
-    p = exp_near_0(r)
-    shift = np.int64(POINT) - np.int64(k)
-    rounded = (np.int64(p * SCALE) + (np.int64(1) << (shift - np.int64(1)))) >> shift
-    return rounded if rounded > 1 else np.int64(1)
 
 
 @kernel

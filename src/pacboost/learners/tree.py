@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import layout, routing, split
+from pacboost.kernels import layout
 from pacboost.kernels.device import gpu_in_use
 from pacboost.kernels.native import LINE, native
 from pacboost.kernels.runtime.team import largest_team, team_for, together
@@ -83,7 +83,7 @@ class DenseTreeSearch(TreeSearch):
         self._plan = np.zeros(5, dtype=np.int64)
         self._limits = np.zeros(5, dtype=np.int64)
         if blocks.lanes == len(self._features) and not self._tree.monotone:
-            self._limits[layout.LISTED] = split.MAX_LISTED_ROWS
+            self._limits[layout.LISTED] = layout.MAX_LISTED_ROWS
         self._room_for(1)
 
     def _room_for(self, team: int) -> None:
@@ -133,7 +133,7 @@ class DenseTreeSearch(TreeSearch):
     def many_trees(self, request: Request, chosen: Rows | None) -> ManyTrees | None:
         """Prepare to grow trees in a row; None if the criterion or a constraint forbids it."""
         self._prepare(request, 0, chosen)
-        simple = self._lines == 1 and self._rules[layout.CRITERION] == split.NEWTON
+        simple = self._lines == 1 and self._rules[layout.CRITERION] == layout.NEWTON
         if not simple or self._tree.monotone or self._interactions is not None:
             return None
         self._spans[0] = -np.inf, np.inf  # no split narrows it
@@ -146,7 +146,7 @@ class DenseTreeSearch(TreeSearch):
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
         lanes = self._features[tree.feature, layout.LANE]
         together(
-            routing.settle, self._blocks.words, lanes, self._sides(tree), tree.left, tree.right,
+            native.settle, self._blocks.words, lanes, self._sides(tree), tree.left, tree.right,
             chosen, self._cells, at_most=team_for(self._cells.size),
         )  # fmt: skip
 

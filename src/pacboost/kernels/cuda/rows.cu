@@ -1,10 +1,10 @@
-// Passes over all rows: the twins of kernels/update.py, measure.py, pairs.py and row_costs.py, each of
+// Passes over all rows: the twins of native/rounds, each of
 // the same name.
 #include "exact.cuh"
 
 #define THREADS 256
 #define PIECE 2048  // rows that a block loads at once
-#define TILE 1024   // as in kernels/tiles.py: floats are summed in tiles, and those in parts
+#define TILE 1024   // as in native/rounds/sums.h: floats are summed in tiles, and those in parts
 #define PARTS 64
 #define EACH_THREAD (TILE / THREADS)
 
@@ -48,7 +48,7 @@ extern "C" __global__ void pair_up(const whole* weights, const whole* pulls,
 }
 
 // The numbers of a tile that a thread holds: the one of its number, and every 256th after it.
-// ``fold_sums`` of kernels/tiles.py adds them in this order.
+// ``fold_sums`` of native/rounds/sums.h adds them in this order.
 __device__ __forceinline__ double folded(const double* own) {
   return (own[0] + own[2]) + (own[1] + own[3]);
 }
@@ -61,7 +61,7 @@ __device__ __forceinline__ void fold_sums(double* room) {
   if (threadIdx.x < PARTS) room[threadIdx.x] += room[threadIdx.x + PARTS];
 }
 
-// Sum the parts as ``sum_of_parts`` of kernels/tiles.py does; the first PARTS threads hold them.
+// Sum the parts as ``sum_of_parts`` of native/rounds/sums.h does; the first PARTS threads hold them.
 __device__ double sum_of_parts(double mine) {
   __shared__ double second[PARTS / 2];
   if (threadIdx.x >= PARTS / 2 && threadIdx.x < PARTS) second[threadIdx.x - PARTS / 2] = mine;
@@ -73,8 +73,8 @@ __device__ double sum_of_parts(double mine) {
   return mine;
 }
 
-// Add the values of cells, then set weights q(1 - q) and pulls: kernels/update.py, ``logistic``. Count
-// wrong rows, and write the folded costs (``log_costs`` of kernels/row_costs.py) and squared pulls of
+// Add the values of cells, then set weights q(1 - q) and pulls: native/rounds/weights.h, ``logistic``. Count
+// wrong rows, and write the folded costs (``log_costs`` of native/rounds/costs.h) and squared pulls of
 // every tile, PARTS of each.
 extern "C" __global__ void __launch_bounds__(THREADS, 4) logistic(
     const void* cells, whole cell_bytes, const double* values, const signed char* signs,
@@ -192,7 +192,7 @@ extern "C" __global__ void add_spans(const double* costs, const double* squares,
   if (threadIdx.x == 0) sums[blockIdx.x] = part;
 }
 
-// exp(F - max F) of a row's scores F = margin·sign, as ``raise_rows`` of kernels/tiles.py.
+// exp(F - max F) of a row's scores F = margin·sign, as ``raise_rows`` of native/rounds/sums.h.
 __device__ double raise_row(const double* margin, const signed char* side, whole outputs,
                             double& top) {
   top = margin[0] * side[0];
@@ -206,7 +206,7 @@ __device__ double raise_row(const double* margin, const signed char* side, whole
   return total;
 }
 
-// Add each cell's values, then set weights p(1 - p) and pulls y* - p: kernels/update.py, ``softmax``. A
+// Add each cell's values, then set weights p(1 - p) and pulls y* - p: native/rounds/weights.h, ``softmax``. A
 // block takes ``tile`` rows at a time, with their scores in its memory, so that neighbouring threads
 // read and write neighbouring numbers. ``chosen`` is null for all rows.
 extern "C" __global__ void softmax(const whole* chosen, whole count, const void* cells,
@@ -266,7 +266,7 @@ extern "C" __global__ void softmax(const whole* chosen, whole count, const void*
   add_to(totals + 1, pull_sum);
 }
 
-// kernels/update.py, ``exponential_cells``: all arrays are (rows, outputs).
+// native/rounds/weights.h, ``exponential_cells``: all arrays are (rows, outputs).
 extern "C" __global__ void exponential_cells(const void* cells, whole cell_bytes,
                                              const double* values, const signed char* signs,
                                              const double* log_base, whole bases,
@@ -284,7 +284,7 @@ extern "C" __global__ void exponential_cells(const void* cells, whole cell_bytes
   add_to(totals, sum);
 }
 
-// kernels/update.py, ``exponential``: all arrays are flat. Without ``agree`` no vote is added.
+// native/rounds/weights.h, ``exponential``: all arrays are flat. Without ``agree`` no vote is added.
 extern "C" __global__ void exponential(const signed char* agree, double vote, double total_vote,
                                        const double* log_base, whole bases, double log_scale,
                                        whole rows, double* margins, whole* weights,
@@ -329,7 +329,7 @@ extern "C" __global__ void cell_sums(const whole* chosen, whole count, const voi
   }
 }
 
-// Sum the squares of pulls, span by span, as kernels/measure.py does, with a block for each.
+// Sum the squares of pulls, span by span, as native/rounds/costs.h does, with a block for each.
 extern "C" __global__ void squares_of_pulls(const whole* weights, const whole* pulls,
                                             const signed char* signs, whole numbers, whole size,
                                             double* sums) {
@@ -354,7 +354,7 @@ extern "C" __global__ void squares_of_pulls(const whole* weights, const whole* p
   if (threadIdx.x == 0) sums[blockIdx.x] = part;
 }
 
-// kernels/row_costs.py, ``log_costs``: a block for each span, and one logarithm for sixteen rows.
+// native/rounds/costs.h, ``log_costs``: a block for each span, and one logarithm for sixteen rows.
 extern "C" __global__ void log_costs(const double* margins, whole rows, whole size, double* sums) {
   __shared__ double products[THREADS], lows[THREADS];
   whole first = blockIdx.x * size, last = min(first + size, rows);
@@ -382,7 +382,7 @@ extern "C" __global__ void log_costs(const double* margins, whole rows, whole si
   if (threadIdx.x == 0) sums[blockIdx.x] = part;
 }
 
-// kernels/row_costs.py, ``potential``: a block for each span; it computes the costs of some rows at
+// native/rounds/costs.h, ``potential``: a block for each span; it computes the costs of some rows at
 // a time, and one of its threads adds them in order.
 enum { LOGISTIC, CLIPPED, SQUARE, ABSOLUTE };
 
@@ -416,7 +416,7 @@ extern "C" __global__ void potential(whole kind, const double* margins, const do
   if (threadIdx.x == 0) sums[blockIdx.x] = total;
 }
 
-// kernels/measure.py, ``mistakes``.
+// native/rounds/costs.h, ``mistakes``.
 extern "C" __global__ void mistakes(const double* margins, const whole* first_weights,
                                     whole weighted, whole rows, whole* totals) {
   whole sum = 0;
@@ -425,7 +425,7 @@ extern "C" __global__ void mistakes(const double* margins, const whole* first_we
   add_to(totals, sum);
 }
 
-// kernels/measure.py, ``wrong_classes``.
+// native/rounds/costs.h, ``wrong_classes``.
 extern "C" __global__ void wrong_classes(const double* margins, const signed char* signs,
                                          const whole* first_weights, whole weighted, whole rows,
                                          whole outputs, whole* totals) {
@@ -442,7 +442,7 @@ extern "C" __global__ void wrong_classes(const double* margins, const signed cha
   add_to(totals, sum);
 }
 
-// kernels/row_costs.py, ``class_rows``: the costs of rows of many classes.
+// native/rounds/costs.h, ``class_rows``: the costs of rows of many classes.
 extern "C" __global__ void class_rows(const whole* chosen, whole count, const double* margins,
                                       const signed char* signs, const whole* pulls, whole outputs,
                                       double* costs, byte* wrong, double* squares) {

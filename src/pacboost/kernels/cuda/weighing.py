@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 THREADS = 256
 MAX_BLOCKS = 132 * 8
 TILE, PARTS = 1_024, 64
-"""Costs and squared pulls of a tile of rows are folded to this many parts: kernels/tiles.py."""
+"""Costs and squared pulls of a tile of rows are folded to this many parts: native/rounds/sums.h."""
 TO_GPU, TO_HOST = 1, 2
 """CUDA's numbers for the directions of copies."""
 COSTS, SQUARES, SUMS, ORIGIN = "costs", "squares", "sums", "origin"

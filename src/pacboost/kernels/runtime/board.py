@@ -150,19 +150,6 @@ def lead(board: Wholes, team: int, function: int, arguments: int) -> None:
     jit.exchange(board, CALLED, 0)
 
 
-@team_kernel(allocates=False)
-def take_turns(member: Member, steps: Wholes, goes_on: Wholes) -> None:
-    """Enter the kernels of ``steps`` one after the other, repeatedly while ``goes_on`` is not 0.
-
-    A step is the address of an entry and that of its arguments. The last one may change
-    ``goes_on``, which is read after all members have returned from it.
-    """
-    while goes_on[0] != 0:
-        for k in range(steps.shape[0]):
-            jit.enter(steps[k, 0], member.number, member.team, steps[k, 1])
-            meet(member)
-
-
 @kernel
 def share(size: int, piece: int, pieces: int) -> tuple[int, int]:
     """Return where one of ``pieces`` equal pieces begins and ends."""

@@ -35,16 +35,6 @@ Body = Callable[..., None]
 """A kernel that takes a ``Member`` and arguments."""
 
 
-class Bundle:
-    """A tuple of arguments that many calls share, read once."""
-
-    def __init__(self, values: tuple[Any, ...]) -> None:
-        self.values = values
-        self.key: list[Any] = []
-        self.words: list[Any] = []
-        _read((values,), self.key, self.words)
-
-
 CALL = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 3)
 
 
@@ -76,21 +66,8 @@ def entry_of(body: Body, arguments: tuple[Any, ...]) -> tuple[KernelEntry, list[
     return entry, words
 
 
-def is_compiled(body: Body, arguments: tuple[Any, ...]) -> bool:
-    """Check whether a kernel is compiled for these arguments, in memory or on disk."""
-    key: list[Any] = [body]
-    _read(arguments, key, [])
-    return tuple(key) in _entries or jit.is_compiled(body, _kinds(arguments))
-
-
-def plain_values(arguments: tuple[Any, ...]) -> list[Any]:
-    """Return the arguments with bundles as tuples."""
-    return [value.values if type(value) is Bundle else value for value in arguments]
-
-
 def _kinds(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    values = plain_values(arguments)
-    return tuple(map(typeof, (Member(0, 1, values[0]), *values[1:])))
+    return tuple(map(typeof, (Member(0, 1, arguments[0]), *arguments[1:])))
 
 
 def _read(values: tuple[Any, ...], key: list[Any], words: list[Any]) -> None:
@@ -103,9 +80,6 @@ def _read(values: tuple[Any, ...], key: list[Any], words: list[Any]) -> None:
         if kind is np.ndarray or isinstance(value, np.ndarray):
             key += value.dtype.num, value.ndim, value.flags.num & LAYOUT
             words.append(id(value))
-        elif kind is Bundle:
-            key += value.key
-            words += value.words
         elif isinstance(value, tuple):
             key += kind, len(value)
             _read(value, key, words)

@@ -35,7 +35,7 @@ add, exchange, load = compiler.add, compiler.exchange, compiler.load
 """``add(array, place, value)`` adds to a number that other threads change, and gives what it was
 before; ``exchange`` sets it, and gives what it was; ``load(array, place)`` reads it."""
 enter, pause = compiler.enter, compiler.pause
-entry_address, is_compiled = compiler.entry_address, compiler.is_compiled
+entry_address = compiler.entry_address
 
 Function = TypeVar("Function", bound=Callable[..., object])
 

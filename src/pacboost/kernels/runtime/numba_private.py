@@ -372,11 +372,6 @@ def entry_address(body: Dispatcher, kinds: tuple[types.Type, ...]) -> int:
     return int(form.library.get_pointer_to_function(form.fndesc.llvm_cfunc_wrapper_name))
 
 
-def is_compiled(body: Any, kinds: tuple[types.Type, ...]) -> bool:
-    """Check whether a kernel is compiled for arguments of these types, in memory or on disk."""
-    return kinds in body.overloads or body._cache.load_overload(kinds, body.targetctx) is not None
-
-
 @intrinsic  # type: ignore[untyped-decorator]
 def enter(
     typing: Context, function: types.Type, member: types.Type, team: types.Type,

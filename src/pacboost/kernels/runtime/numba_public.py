@@ -103,8 +103,3 @@ def enter(function: int, member: int, team: int, arguments: int) -> None:
 def entry_address(body: object, kinds: tuple[types.Type, ...]) -> int:
     """Raise: the public API of numba gives no addresses."""
     raise NotImplementedError
-
-
-def is_compiled(body: object, kinds: tuple[types.Type, ...]) -> bool:
-    """Return False: what is compiled for entries alone is never compiled here."""
-    return False

@@ -10,14 +10,13 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
 
-from pacboost.kernels.runtime import Wholes, board, jit
-from pacboost.kernels.runtime.entry import Body, Member, entry_of, plain_values
+from pacboost.kernels.runtime import board, jit
+from pacboost.kernels.runtime.entry import Body, Member, entry_of
 from pacboost.kernels.runtime.threads import threads
 from pacboost.parallel.cores import usable_cores as cores
 
@@ -34,9 +33,6 @@ SECONDS_TO_JUDGE, MIN_SECONDS_HALVED, MAX_SECONDS_HALVED = 0.02, 0.5, 8.0
 MEETINGS = 8
 """Barriers of a test. They take microseconds on idle cores. If other programs use the cores, each
 takes as long as the others' turns, about 10 ms, and those of a single tree would take a second."""
-
-Steps = Sequence[tuple[Body, tuple[Any, ...]]]
-"""Kernels and their arguments."""
 
 
 class Team:
@@ -96,16 +92,6 @@ class Team:
             self._pause = MIN_SECONDS_HALVED
         self._wall = self._used = 0.0
 
-    def run_in_turn(self, steps: Steps, size: int, goes_on: Wholes) -> None:
-        """Run some kernels in turn, repeatedly, with ``size`` members: board.take_turns."""
-        packed = np.zeros((len(steps), MAX_ARGUMENTS), dtype=np.int64)
-        places = np.zeros((len(steps), 2), dtype=np.int64)
-        for place, line, (body, arguments) in zip(places, packed, steps, strict=True):
-            entry, words = entry_of(body, (self.board, *arguments))
-            entry.layout.pack_into(line.data, 0, *words)
-            place[:] = entry.address, line.ctypes.data
-        self.run(board.take_turns, size, places, goes_on)
-
     def run_stoppably(self, body: Body, size: int, *arguments: Any) -> None:
         """Call ``run`` on another thread, so that this one can be interrupted.
 
@@ -159,10 +145,9 @@ class PlainTeam(Team):
 
     def run(self, body: Body, size: int, *arguments: Any) -> None:
         """Run a kernel with ``size`` members."""
-        values = plain_values(arguments)
 
         def call(member: int) -> None:
-            body(Member(member, size, self.board), *values)
+            body(Member(member, size, self.board), *arguments)
 
         if size == 1:
             call(0)
@@ -217,18 +202,6 @@ def together(
     team = _a_team()
     try:
         (team.run_stoppably if stoppable else team.run)(body, size, *arguments)
-    finally:
-        _idle.append(team)
-
-
-def in_turn(steps: Steps, at_most: int, goes_on: Wholes) -> None:
-    """Run kernels one after the other with a team, repeatedly while ``goes_on`` is not 0.
-
-    They exchange data in arrays; nothing of Python runs until they end.
-    """
-    team = _a_team()
-    try:
-        team.run_in_turn(steps, at_most, goes_on)
     finally:
         _idle.append(team)
 
