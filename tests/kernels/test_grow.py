@@ -19,7 +19,6 @@ from pacboost.kernels.runtime.threads import using
 from tests.kernels import naive
 
 CRITERIA = {"newton": layout.NEWTON, "z": layout.Z, "error": layout.ERROR}
-WIDTH = 264
 MANY_ROWS = 10_003
 """Three members sort and count parts of so many rows."""
 
@@ -161,6 +160,8 @@ def growing(
 ) -> Growing:  # fmt: skip
     """Prepare to grow a tree on some rows; other arrays hold numbers that should not matter."""
     words, (lines, n) = world.words(), pairs.shape
+    alone = len(world.features) == world.lanes
+    width = world.missing + 9 if alone else 264
     count, lanes = len(world.features), 8 * len(words)
     orders, evidence = np.zeros((count, 256), dtype=np.uint8), np.zeros(count)
     codes = layout.Codes(words, world.features, world.lanes, world.missing, orders, evidence)
@@ -181,7 +182,7 @@ def growing(
     )  # fmt: skip
     tree = layout.TreeArrays(
         codes, rows.copy(), np.full(n, 3, np.uint32), pairs,
-        np.full((leaves, lines, lanes, WIDTH), 7), np.full((team - 1, lines, lanes, WIDTH), 9),
+        np.full((leaves, lines, lanes, width), 7), np.full((team - 1, lines, lanes, width), 9),
         rules, state, splits, findings, np.full(5, 8), np.array([count, 99, 0, 0, listed]),
         np.full(n, 77, np.uint16 if wide else np.uint8),
     )  # fmt: skip
@@ -212,7 +213,7 @@ def test_counts_equal_the_twins(world: World, lines: int, team: int, seed: int) 
     if rows.size == 0:
         rows = np.zeros(1, dtype=np.uint32)
     tree = grown(world, rows, pairs, np.zeros(layout.RULES), 1, team=team).tree
-    expected = naive.count(words, rows, pairs, WIDTH)[:, : world.lanes]
+    expected = naive.count(words, rows, pairs, tree.histogram.shape[-1])[:, : world.lanes]
     np.testing.assert_array_equal(tree.histogram[0][:, : world.lanes], expected)
 
 
@@ -225,7 +226,7 @@ def test_many_rows_are_counted_in_tiles(lanes: int, team: int) -> None:
     _, _, pairs = some_pairs(generator, 2, MANY_ROWS)
     rows = generator.permutation(MANY_ROWS)[:-1].astype(np.uint32)
     tree = grown(world, rows, pairs, np.zeros(layout.RULES), 1, team=team).tree
-    expected = naive.count(words, rows, pairs, WIDTH)
+    expected = naive.count(words, rows, pairs, tree.histogram.shape[-1])
     np.testing.assert_array_equal(tree.histogram[0][:, :lanes], expected[:, :lanes])
 
 

@@ -1,4 +1,4 @@
-// The best cut of one feature, found by a warp: the twin of kernels/split_general.py.
+// The best cut of one feature, found by a warp: the twin of src/native/tree/split_general.cpp.
 //
 // A thread judges eight successive cuts. The first of equal cuts is chosen, so the order in which
 // they are judged does not matter.
@@ -108,7 +108,7 @@ __device__ double chance_of(const whole* own, int bins, double penalty) {
   return penalty * (double)(levels > 2 ? levels - 2 : 0);
 }
 
-// Return how much levels differ beyond chance: kernels/split_general.py, ``evidence_of``. Each thread
+// Return how much levels differ beyond chance: split_general.cpp, ``evidence_of``. Each thread
 // computes the whole sum, in the order of the CPU.
 __device__ double evidence_of(const Tree& t, const whole* own, int bins, const whole* totals,
                               double chance) {

@@ -51,9 +51,9 @@ struct Tree {
   whole group;              // how many lanes are counted at once
   whole shared_words;       // the size of the memory of a block
   byte* orders;             // (features, CODES): the levels of categories in the order of the root
-  double* evidence;         // (features): how much these differ there, see kernels/split_general.py
+  double* evidence;         // (features): how much these differ there, see src/native/tree/split_general.cpp
   whole* leaf_sums;         // (2, leaves): cleared here, for the kernel ``weigh_again`` of rows.cu
-  // if not all features may interact, as in kernels/grow.py:
+  // if not all features may interact, as in src/native/tree/draw.cpp:
   whole interacting;
   whole set_count;
   whole most_asked;
