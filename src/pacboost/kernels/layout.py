@@ -1,12 +1,14 @@
 """The arrays that kernels and learners of trees share, and their numbered columns and places.
 
-Arrays of integers pass through numba, CUDA and NumPy unchanged, and records would not; kernels read
-these constants at compile time. kernels/cuda/tree.cuh repeats those that the GPU needs.
+src/native/tree/layout.h has the same structs and numbers, and kernels/cuda/tree.cuh those that the
+GPU needs.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+import numpy as np
 
 from pacboost.kernels.runtime import Bytes, Cells, Floats, Rows, Wholes, Words
 
@@ -14,6 +16,8 @@ LANE, BASE, BINS, DEFAULT, CATEGORY, MONOTONE = range(6)
 """Columns of ``features``, a line for each feature: its lane, its first code there, the number of
 bins, the default code (-1 if it has a lane alone), whether it is categorical, and its slope."""
 FEATURE_COLUMNS = 6
+NO_PLACE = 255
+"""The code of values that cannot share a lane."""
 
 FEATURE, CUT, MISSING_LEFT, LEFT, RIGHT, MEMBER = range(6)
 """Columns of splits. ``best`` has the first three, ``splits`` five, ``nodes`` of a scored tree all.
@@ -22,6 +26,10 @@ A child is the number of a split, or ~leaf; MEMBER is a line of ``members`` or -
 CRITERION, PENALTY, LEAST_WEIGHT, LEAST_ROWS, SMOOTH, LEVEL_PENALTY, LEVEL_ROWS, CHANCE = range(8)
 """Places in ``rules``, the parameters of the search for splits."""
 RULES = 8
+NEWTON, Z, ERROR = range(3)
+"""The criteria of splits."""
+LOW = np.int64(0xFFFFFFFF)
+"""The bits of a pair that hold the weight; src/native/tree/pair.h describes pairs."""
 
 LEAF, NEW, LEAVES, SEARCH, LEFT_COUNTED = range(5)
 """Places in ``plan``: the leaf to split or -1, the number of its right part, the number of leaves,
@@ -30,6 +38,8 @@ whether to search the parts, and whether the left part is the one that is counte
 DRAWN, DEEPEST, ALL_ROWS, KEY, LISTED = range(5)
 """Places in ``limits``: the number of features drawn for a split, the maximum depth, whether all
 rows take part, the random key, and the maximum number of rows of a leaf without histograms."""
+MAX_LISTED_ROWS = 128
+"""Leaves of up to this many rows have no histograms: most bins would be empty."""
 
 
 class Codes(NamedTuple):

@@ -1,4 +1,4 @@
-"""Write codes into lanes, sort rows by the side of a split, and update the histograms after it.
+"""Sort rows by the side of a split, and update the histograms after it.
 
 Eight codes of a row are in one 64-bit word, a lane each. Features that never differ from their
 defaults in the same row may share a lane; see samples/blocks.py.
@@ -7,39 +7,17 @@ defaults in the same row may share a lane; see samples/blocks.py.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacboost.kernels import layout
 from pacboost.kernels.grow import count
 from pacboost.kernels.layout import TreeArrays
-from pacboost.kernels.row_draws import gap
-from pacboost.kernels.runtime import Bytes, Cells, Numbers, Rows, Wholes, Words
+from pacboost.kernels.runtime import Bytes, Cells, Rows, Wholes, Words
 from pacboost.kernels.runtime.board import TICKET, meet, own_share, share
 from pacboost.kernels.runtime.entry import Member
-from pacboost.kernels.runtime.jit import add, inline, kernel, part_of_kernels, prefetch, team_kernel
+from pacboost.kernels.runtime.jit import add, inline, kernel, part_of_kernels, prefetch
 
 Whole = int | np.int64
-NO_PLACE = np.uint8(255)  # the code of values that cannot share a lane
 ROWS_TO_PREFETCH = 32
-
-
-def place(
-    codes: Bytes, maps: Bytes, features: Wholes, words: Words, first: int, last: int,
-    clashes: Wholes,
-) -> None:  # fmt: skip
-    """Pack the codes (columns, rows) of some rows into 8-byte words, a byte (lane) for each.
-
-    Columns may share a lane. ``clashes`` counts the rows in which the lane of a column already
-    holds the code of another, or has no code for the value.
-    """
-    lanes = words.view(np.uint8).reshape(*words.shape, 8)  # numba's processors are little-endian
-    for j, (lane, default) in enumerate(features[:, [layout.LANE, layout.DEFAULT]].tolist()):
-        lane_codes = lanes[lane >> 3, first:last, lane & 7]
-        code = codes[j, : last - first]
-        if default >= 0:
-            code = maps[j][code]
-            clashes[j] += np.count_nonzero((code == NO_PLACE) | ((code != 0) & (lane_codes != 0)))
-        lane_codes |= code
 
 
 @kernel
@@ -115,25 +93,6 @@ def label(order: Rows, starts: Wholes, sizes: Wholes, first: int, last: int, cel
         while low < end and order[low] < last:
             cells[order[low]] = leaf
             low += 1
-
-
-@team_kernel(allocates=False)
-def settle(
-    member: Member, words: Words, lanes: Wholes, goes_left: Bytes, left: Numbers, right: Numbers,
-    chosen: NDArray[np.intp], cells: Cells,
-) -> None:  # fmt: skip
-    """Set the leaves of rows between those that the tree was grown on."""
-    first, last = own_share(chosen.size + 1, member)
-    root = np.int64(0 if lanes.size else -1)
-    for k in range(first, last):
-        begin, end = gap(chosen, k, cells.size)
-        for row in range(begin, end):
-            at = root
-            while at >= 0:
-                lane = lanes[at]
-                code = (words[lane >> 3, row] >> np.uint64(8 * (lane & 7))) & np.uint64(255)
-                at = np.int64(left[at] if goes_left[at, code] else right[at])
-            cells[row] = ~at
 
 
 MIN_ROWS_TO_COUNT = 2_048  # per member of a team

@@ -22,12 +22,11 @@ from pacboost.kernels.runtime.jit import (
     uncounted,
 )
 
-LOW = np.int64(0xFFFFFFFF)
-"""The bits of a pair that hold the weight."""
+LOW = layout.LOW
 
 NOISE = 1e-12
 """A gain below this share of the worth of a leaf comes from rounding."""
-NEWTON, Z, ERROR = range(3)
+NEWTON, Z, ERROR = layout.NEWTON, layout.Z, layout.ERROR
 
 
 @kernel
@@ -169,8 +168,7 @@ def scan_quickly(
     return best, cut, missing_left
 
 
-MAX_LISTED_ROWS = 128
-"""Leaves of up to this many rows have no histograms: most bins would be empty."""
+MAX_LISTED_ROWS = layout.MAX_LISTED_ROWS
 
 
 class ListedRows(NamedTuple):

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import layout, pairs, split
+from pacboost.kernels import layout, pairs
 from pacboost.kernels.row_draws import KEY_BITS
 from pacboost.kernels.runtime.team import team_for, together
-from pacboost.kernels.split import LOW
 from pacboost.learners.learner import Rows, Search, Weights
 from pacboost.learners.tree_parameters import (
     CRITERIA,
@@ -194,9 +193,9 @@ class TreeSearch(Search):
                 f"criterion {criterion!r} is for boosters whose rows ask for their signs, such as "
                 "adaboost; leave it at None for this one"
             )
-        kind = CRITERIA[criterion] if outputs == 1 else split.NEWTON
+        kind = CRITERIA[criterion] if outputs == 1 else layout.NEWTON
         mean = MAX_SUM / rows
-        self._plain = self._numbers_only and self._lines == 1 and kind == split.NEWTON
+        self._plain = self._numbers_only and self._lines == 1 and kind == layout.NEWTON
         self._rules[layout.CRITERION] = kind
         self._rules[layout.PENALTY] = request.penalty * outputs * weight_scale
         self._rules[layout.LEAST_WEIGHT] = tree.min_leaf_weight * mean
@@ -204,7 +203,7 @@ class TreeSearch(Search):
         chance = self._gain_by_chance(kind)
         self._rules[layout.CHANCE] = chance
         # the gain by √(weight² - pull²) is about half of that by pull²/weight
-        half = 2 if kind == split.Z else 1
+        half = 2 if kind == layout.Z else 1
         self._rules[layout.LEVEL_PENALTY] = tree.cat_penalty * chance / half
         self._rules[layout.LEVEL_ROWS] = tree.min_level_rows
         self._rules[layout.LEAST_ROWS] = tree.min_rows(rows if chosen is None else chosen.size)
@@ -225,12 +224,12 @@ class TreeSearch(Search):
         (Σ pull)²/weight then does not depend on the number of rows. Squares are summed as integers:
         the absolute pulls of a line sum to about 2³⁰ at most.
         """
-        if kind == split.ERROR or self._numbers_only:
+        if kind == layout.ERROR or self._numbers_only:
             return 0.0
         if not self._features[:, layout.CATEGORY].any():
             return 0.0
         squares = [float(np.square(line >> 32).sum()) for line in self._pairs]
-        weight = float((self._pairs[0] & LOW).sum())
+        weight = float((self._pairs[0] & layout.LOW).sum())
         return sum(squares) / max(weight, 1.0)
 
     def _rule(self, leaves: int, unit: float) -> TreeRule:

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import grow_team, layout, routing, split
+from pacboost.kernels import layout
 from pacboost.kernels.device import gpu_in_use
-from pacboost.kernels.runtime.board import LINE
+from pacboost.kernels.native import LINE, native
 from pacboost.kernels.runtime.entry import Bundle
 from pacboost.kernels.runtime.team import largest_team, team_for, together
 from pacboost.learners.growing import TreeSearch
@@ -42,7 +42,7 @@ class ManyTrees:
 
     team: int
     arguments: tuple[Any, ...]
-    """The arguments of ``grow_team.grow_tree``."""
+    """The arguments of ``grow_tree``."""
     work: layout.TreeArrays
     cells: Cells
     leaves: int
@@ -55,7 +55,7 @@ class ManyTrees:
 class DenseTreeSearch(TreeSearch):
     """Words of codes, and histograms of every leaf."""
 
-    _arrays: Bundle | None = None
+    _arrays: layout.TreeArrays | None = None
     """The arrays of the last tree, for a tree on as many rows."""
     _arrays_rows = 0
 
@@ -87,7 +87,7 @@ class DenseTreeSearch(TreeSearch):
         self._plan = np.zeros(5, dtype=np.int64)
         self._limits = np.zeros(5, dtype=np.int64)
         if blocks.lanes == len(self._features) and not self._tree.monotone:
-            self._limits[layout.LISTED] = split.MAX_LISTED_ROWS
+            self._limits[layout.LISTED] = layout.MAX_LISTED_ROWS
         self._room_for(1)
 
     def _room_for(self, team: int) -> None:
@@ -110,7 +110,7 @@ class DenseTreeSearch(TreeSearch):
             self._order[:size] = chosen
         team, arguments = self._growing(size, chosen is None)
         self._limits[layout.KEY] = key
-        together(grow_team.grow_tree, *arguments, at_most=team, stoppable=self._takes_long(size))
+        together(native.grow_tree, *arguments, at_most=team)
         return int(self._plan[layout.LEAVES])
 
     def _takes_long(self, rows: int) -> bool:
@@ -126,12 +126,10 @@ class DenseTreeSearch(TreeSearch):
         if self._largest_team < team:
             self._room_for(team)
         if self._arrays is None or self._arrays_rows != rows:
-            self._arrays_rows, self._arrays = rows, Bundle(
-                layout.TreeArrays(
-                    self._codes, self._order[:rows], self._spare, self._pairs, self._histogram,
-                    self._partial, self._rules, self._leaves, self._splits, self._findings,
-                    self._plan, self._limits, self._cells,
-                )
+            self._arrays_rows, self._arrays = rows, layout.TreeArrays(
+                self._codes, self._order[:rows], self._spare, self._pairs, self._histogram,
+                self._partial, self._rules, self._leaves, self._splits, self._findings,
+                self._plan, self._limits, self._cells,
             )  # fmt: skip
         self._limits[:3] = self._drawn, self._deepest, all_rows
         return team, (self._arrays, None if self._plain else self._spans, self._interactions)
@@ -139,20 +137,21 @@ class DenseTreeSearch(TreeSearch):
     def many_trees(self, request: Request, chosen: Rows | None) -> ManyTrees | None:
         """Prepare to grow trees in a row; None if the criterion or a constraint forbids it."""
         self._prepare(request, 0, chosen)
-        simple = self._lines == 1 and self._rules[layout.CRITERION] == split.NEWTON
+        simple = self._lines == 1 and self._rules[layout.CRITERION] == layout.NEWTON
         if not simple or self._tree.monotone or self._interactions is not None:
             return None
         self._spans[0] = -np.inf, np.inf  # no split narrows it
         rows = self._order.size if chosen is None else chosen.size
         team, arguments = self._growing(rows, chosen is None)
         penalty = None if self._plain else float(self._tree.cat_penalty)
-        long, work = self._takes_long(rows), arguments[0].values
+        long, work = self._takes_long(rows), arguments[0]
+        arguments = Bundle(work), *arguments[1:]
         return ManyTrees(team, arguments, work, self._cells, self._max_leaves, penalty, long)
 
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
         lanes = self._features[tree.feature, layout.LANE]
         together(
-            routing.settle, self._blocks.words, lanes, self._sides(tree), tree.left, tree.right,
+            native.settle, self._blocks.words, lanes, self._sides(tree), tree.left, tree.right,
             chosen, self._cells, at_most=team_for(self._cells.size),
         )  # fmt: skip
 

@@ -10,10 +10,9 @@ from numbers import Integral
 import numpy as np
 
 from pacboost.errors import ParameterError, invalid
-from pacboost.kernels import split
-from pacboost.kernels.layout import Interactions
+from pacboost.kernels.layout import ERROR, NEWTON, Interactions, Z
 
-CRITERIA = {"newton": split.NEWTON, "gini": split.NEWTON, "z": split.Z, "error": split.ERROR}
+CRITERIA = {"newton": NEWTON, "gini": NEWTON, "z": Z, "error": ERROR}
 """Gini's impurity of signs is Σ W - pull²/weight, so that its gain is Newton's gain."""
 NAMED_INTERACTIONS = {"no_interactions": 1, "pairwise": 2}
 """Maximum number of different features on a path from the root to a leaf."""

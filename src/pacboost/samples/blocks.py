@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
-from pacboost.kernels import layout, routing
+from pacboost.kernels import layout
 from pacboost.kernels.bins import encode
+from pacboost.kernels.native import native
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.samples.bins import Bins, Codes
 from pacboost.samples.coded_table import CodedTable
@@ -183,7 +184,7 @@ def _fill(
         def lay(start: int, stop: int) -> None:
             clashes = np.zeros(len(features), dtype=np.int64)
             part = np.ascontiguousarray(stored_codes[:, start:stop])
-            routing.place(part, all_maps, features, words, start, stop, clashes)
+            native.place(part, all_maps, features, words, start, stop, clashes)
             clashing.update(np.flatnonzero(clashes).tolist())
 
         each_rows(lay, table.n_rows)
@@ -206,7 +207,7 @@ def _fill(
                 end = min(tile + ROWS_PER_TILE, stop)
                 encode(values[tile:end], first, every, *bins.packed, bins.missing, codes, 0)
                 lanes_of_block = features[first : first + values.shape[1]]
-                routing.place(codes, maps, lanes_of_block, words, tile, end, clashes)
+                native.place(codes, maps, lanes_of_block, words, tile, end, clashes)
             clashing.update(int(first + j) for j in np.flatnonzero(clashes))
 
         each_rows(task, table.n_rows)
@@ -229,7 +230,7 @@ def lane_map(feature: NDArray[np.int64], missing: int) -> NDArray[np.uint8]:
         return codes.astype(np.uint8)
     mapped = feature[layout.BASE] + codes - (codes > feature[layout.DEFAULT])
     mapped[feature[layout.DEFAULT]] = 0
-    mapped[missing] = routing.NO_PLACE
+    mapped[missing] = layout.NO_PLACE
     clipped: NDArray[np.uint8] = np.clip(mapped, 0, 255).astype(np.uint8)
     return clipped
 
