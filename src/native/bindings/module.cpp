@@ -35,5 +35,6 @@ NB_MODULE(PACBOOST_MODULE, m) {
           "Return the highest level that this processor has; 0 if it is not x86-64.");
     bind_team(m);
     bind_forest(m);
+    bind_sparse(m);
     bind_tree(m);
 }

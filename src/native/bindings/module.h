@@ -6,5 +6,6 @@
 namespace pacboost {
 void bind_team(nanobind::module_& m);
 void bind_forest(nanobind::module_& m);
+void bind_sparse(nanobind::module_& m);
 void bind_tree(nanobind::module_& m);
 }  // namespace pacboost
