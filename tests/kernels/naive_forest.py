@@ -1,7 +1,7 @@
 """The growing of a forest's tree once more in plain Python: slow, short, and without a trick.
 
 Every cut of every feature is scored afresh, from the definition. It draws the same numbers in the
-same order as ``forest_grow``, so it has to come to the same tree.
+same order as ``native.grow_forest_tree``, so it has to come to the same tree.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ WORD = 2**64 - 1
 
 
 class Chance:
-    """splitmix64, as in ``chance.below``."""
+    """splitmix64, as in ``below`` of native/forest/cuts.cpp."""
 
     def __init__(self, seed: int) -> None:
         self._state = seed

@@ -36,5 +36,7 @@ NB_MODULE(PACBOOST_MODULE, m) {
     bind_core(m);
     bind_rounds(m);
     bind_team(m);
+    bind_forest(m);
+    bind_sparse(m);
     bind_tree(m);
 }

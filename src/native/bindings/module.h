@@ -7,5 +7,7 @@ namespace pacboost {
 void bind_core(nanobind::module_& m);
 void bind_rounds(nanobind::module_& m);
 void bind_team(nanobind::module_& m);
+void bind_forest(nanobind::module_& m);
+void bind_sparse(nanobind::module_& m);
 void bind_tree(nanobind::module_& m);
 }  // namespace pacboost

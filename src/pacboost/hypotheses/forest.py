@@ -1,4 +1,4 @@
-"""A forest: many trees in few arrays, with 8 bytes per node (layout: kernels/forest.py)."""
+"""A forest: many trees in few arrays, with 8 bytes per node (layout: native/forest/node.h)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels import forest_predict
+from pacboost.kernels.native import native
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, each_rows
 from pacboost.samples.bins import Bins
 from pacboost.sources.table import Table
@@ -139,18 +139,12 @@ class Forest:
         return sums
 
     def _add(self, lines: NDArray[np.unsignedinteger], sums: Sums) -> None:
-        places = np.empty(len(lines), np.int64)
+        hard = self.hard and self.classes > 0
         for block in self.blocks:
-            if self.many:
-                forest_predict.add_classes(
-                    lines, block.nodes, block.firsts, self.bins.missing, self.hard,
-                    block.table, block.bases, places, sums,
-                )  # fmt: skip
-            else:
-                forest_predict.add_numbers(
-                    lines, block.nodes, block.firsts, self.bins.missing,
-                    self.hard and self.classes > 0, places, sums,
-                )  # fmt: skip
+            native.add_values(
+                lines, block.nodes, block.firsts, block.table, block.bases, self.bins.missing,
+                hard, sums,
+            )  # fmt: skip
 
     def numbers(self, table: Table) -> NDArray[np.float64]:
         mean = self.sums(table)[:, 0] / max(1, len(self))
@@ -169,7 +163,7 @@ class Forest:
         leaves = self.cells(table)
         sums, squares, number = np.zeros(table.n_rows), np.zeros(table.n_rows), 0
         for block in self.blocks:
-            values = block.nodes.view(np.float32)[forest_predict.HALF :: 2]
+            values = (block.nodes & LOW).astype(np.uint32).view(np.float32)
             for first in block.firsts[:-1]:
                 answers = values[first + leaves[:, number]].astype(np.float64)
                 sums, squares, number = sums + answers, squares + answers**2, number + 1
@@ -186,9 +180,8 @@ class Forest:
         def task(start: int, stop: int) -> None:
             places = np.empty(stop - start, np.int64)
             for number, (block, first) in enumerate(trees):
-                forest_predict.descend(
-                    lines[start:stop], block.nodes, first, self.bins.missing, places
-                )
+                own = lines[start:stop]
+                native.find_leaves(own, block.nodes, int(first), self.bins.missing, places)
                 leaves[start:stop, number] = places
 
         each_rows(task, table.n_rows, width=ROWS_PER_SPAN // MIN_ROWS_PER_THREAD)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacboost.kernels.sparse import encode
+from pacboost.kernels.native import native
 from pacboost.samples.bins import Bins, Codes, upper_cuts
 from pacboost.sources.table import Entries, Places, picked
 
@@ -45,7 +45,7 @@ class SparseCodes:
         defaults: Codes = np.empty(len(thresholds), dtype=bins.dtype)
         values = entries.values
         values = values if values.flags.c_contiguous else values.copy()  # a single 1 for all words
-        encode(entries.starts, values, cuts, offsets, bins.missing, defaults, codes)
+        native.encode_sparse(entries.starts, values, cuts, offsets, bins.missing, defaults, codes)
         away = codes != defaults[entries.columns]
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(away)])[entries.starts]
         return cls(entries.n_rows, starts, entries.rows[away], codes[away], defaults)

@@ -15,7 +15,6 @@ from pacboost.learners.tree import Tree
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample, signs_of
 from pacboost.sources.arrays import ArrayTable
-from pacboost.training.bags import forest
 from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.forest import (
     ForestBags,
@@ -179,14 +178,11 @@ def test_whole_weights(weights: list[float], whole: list[int]) -> None:
     assert whole_weights(np.array(weights)).tolist() == whole
 
 
-def test_many_draws_are_counted_as_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A kernel counts large bags, NumPy small ones; both give the same bag."""
-    bags = ForestBags(order_of(500), 3, 1, 900, replacement=True)
-    few = bags.bag(4)
-    monkeypatch.setattr(forest, "MIN_DRAWS_FOR_KERNEL", 1)
-    many = bags.bag(4)
-    assert np.array_equal(few.counts, many.counts)
-    assert few.seed == many.seed
+def test_draws_are_counted_as_numpy_counts_them() -> None:
+    order = order_of(500)
+    bag = ForestBags(order, 3, 1, 900, replacement=True).bag(4)
+    places = np.random.default_rng((1, 4)).integers(500, size=900)
+    assert np.array_equal(bag.counts, np.bincount(order[places], minlength=500))
 
 
 # Numbers that trees of a forest hold.

@@ -1,4 +1,4 @@
-// Grow the trees of a forest: the twin of kernels/forest.py.
+// Grow the trees of a forest: the twin of native/forest/grow.cpp.
 //
 // A block grows a tree node by node in the order of the CPU, because every draw of features depends on
 // all draws before it. All threads work on each feature of a large node together. In a small node

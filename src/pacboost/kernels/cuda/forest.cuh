@@ -17,7 +17,7 @@ struct Forest {
   const byte* columns;  // (features, rows)
   const byte* lines;    // (rows, stride): for nodes with few of the rows
   whole rows, stride, features;
-  whole classes, missing, tries, least, smallest, deepest, random;  // the plan of kernels/forest_split.py
+  whole classes, missing, tries, least, smallest, deepest, random;  // the plan of kernels/forest.py
   whole weighted;       // whether weights are not part of the parcels
   const whole *parcels, *weights, *medians;  // of rows and features
   whole trees, room;    // the number of trees, and the rows that each has room for
@@ -160,7 +160,7 @@ __device__ __forceinline__ void best_of_lanes(double& score, uint& key) {
   }
 }
 
-// Draw one of 0 ... limit - 1: kernels/forest_split.py.
+// Draw one of 0 ... limit - 1: native/forest/cuts.cpp.
 __device__ __forceinline__ whole below(word& state, whole limit) {
   state += 0x9E3779B97F4A7C15ull;
   word x = state;

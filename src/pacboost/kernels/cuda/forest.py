@@ -1,4 +1,4 @@
-"""Grow several trees of a forest at once on a GPU: the twin of kernels/forest.py."""
+"""Grow several trees of a forest at once on a GPU: the twin of native/forest."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pacboost.kernels.cuda.device import forest_kernel, to_gpu
 from pacboost.kernels.device import limited_memory
-from pacboost.kernels.forest_split import CLASSES
+from pacboost.kernels.forest import Plan
 
 CODES, WARPS = 256, 8
 """As in forest.cuh."""
@@ -49,15 +49,14 @@ class ForestOnGpu:
 
     def __init__(
         self, columns: NDArray[np.uint8], lines: NDArray[np.uint8], parcels: NDArray[np.int64],
-        weights: NDArray[np.int64], medians: NDArray[np.int64], plan: NDArray[np.int64],
+        weights: NDArray[np.int64], medians: NDArray[np.int64], plan: Plan,
     ) -> None:  # fmt: skip
-        medians = np.ascontiguousarray(medians, np.int64)
         self._rows, self._features, self._plan = parcels.size, len(columns), plan
         with self._limited():
             arrays = columns, lines, parcels, weights, medians
             self._arrays = [to_gpu(array) for array in arrays]
         self._stride, self._weighted = lines.shape[1], weights.size > 0
-        self._classes = int(plan[CLASSES]) if plan[CLASSES] > 2 else 0
+        self._classes = plan.classes if plan.classes > 2 else 0
         self._room: dict[str, Any] = {}
         self._size = (0, 0)
 
@@ -109,7 +108,7 @@ class ForestOnGpu:
         seeds = to_gpu(np.array([bag.seed for bag in bags], np.uint64))
         columns, lines, *of_rows = (array.data.ptr for array in self._arrays)
         fields = (
-            columns, lines, self._rows, self._stride, self._features, *self._plan.tolist(),
+            columns, lines, self._rows, self._stride, self._features, *self._plan,
             int(self._weighted), *of_rows, trees, room,
             all_counts.data.ptr if all_counts.size else 0,
             kind.itemsize, seeds.data.ptr, MAX_WAITING_NODES,

@@ -1,4 +1,4 @@
-// The best cut of one feature in one node: the twin of kernels/forest_split.py.
+// The best cut of one feature in one node: the twin of native/forest/cuts.cpp.
 //
 // Sums are of integers, so their order does not matter. If the squared weight of many classes is not
 // exact as a float, trees are not grown here.

@@ -62,7 +62,7 @@ class GpuTreeMaker(TreeMaker):
                 parameter="device",
             )
         self._gpu = ForestOnGpu(
-            self._columns, self._lines, self._parcels, self._weights, self._bins.middle, self._plan
+            self._columns, self._lines, self._parcels, self._weights, self._medians, self._plan
         )
 
     def make_all(

@@ -15,15 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.forest import LOW, ForestTree
-from pacboost.kernels import forest, forest_predict
-from pacboost.kernels.forest_split import CLASSES, DEEPEST, LEAST, MISSING, RANDOM, SMALLEST, TRIES
+from pacboost.kernels.forest import Plan
+from pacboost.kernels.native import native
 from pacboost.samples.bins import Bins
 from pacboost.samples.sample import Sample
 from pacboost.training.bags.bags import Bag, Bags
 from pacboost.training.bags.members import Answers, BagMember, Maker
 
 WEIGHT_BITS = 16
-MIN_DRAWS_FOR_KERNEL = 50_000
 MAX_COPIES_PER_ROW = 64
 
 
@@ -62,17 +61,9 @@ class ForestBags(Bags):
             total = self.rows if ends is None else int(ends[-1])
             places = generator.integers(total, size=self.drawn)
             places = places if ends is None else np.searchsorted(ends, places, side="right")
-            counts = _count(order, places)
+            counts = np.zeros(order.size, np.int64)
+            native.count_drawn(order, places, counts)
         return Bag(counts, None, int(generator.integers(2**31)))
-
-
-def _count(order: NDArray[np.intp], places: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Count the draws of each row; NumPy would hold the interpreter's lock meanwhile."""
-    if places.size < MIN_DRAWS_FOR_KERNEL:
-        return np.bincount(order[places], minlength=order.size)
-    counts = np.zeros(order.size, np.int64)
-    forest.count_drawn(order, places, counts)
-    return counts
 
 
 def content_order(codes: NDArray[np.uint8], targets: NDArray[Any]) -> NDArray[np.intp]:
@@ -155,7 +146,7 @@ class TreeMember(BagMember):
     def said(self, lines: NDArray[np.uint8]) -> Answers:
         """Return the answers for rows of codes."""
         places = np.empty(len(lines), np.int64)
-        forest_predict.descend(lines, self.inner.nodes, 0, self.bins.missing, places)
+        native.find_leaves(lines, self.inner.nodes, 0, self.bins.missing, places)
         payload = (self.inner.nodes[places] & LOW).astype(np.uint32)
         if self.classes <= 2:
             values = payload.view(np.float32).astype(np.float64)
@@ -185,23 +176,23 @@ class TreeMaker(Maker):
         assert sample.bins is not None
         assert sample.codes is not None
         self._bins, self._hard = sample.bins, hard
-        self._columns = sample.codes.astype(np.uint8, copy=False)
+        self._columns = np.ascontiguousarray(sample.codes, np.uint8)
         self._lines = words(self._columns)
         weights = None if sample.base.size == 1 else whole_weights(sample.base)
         self.middle, self.scale, self._unit = 0.0, 1.0, 1.0
         self._drawn = targets.size if drawn is None else drawn
         self._parcels, self._weights = self._pack_targets(targets, weights)
-        self.limits, self._plan = limits, np.zeros(7, np.int64)
-        self._plan[CLASSES] = classes
-        self._plan[MISSING] = sample.bins.missing
-        self._plan[TRIES], self._plan[LEAST] = limits.tries, limits.least
-        self._plan[SMALLEST], self._plan[DEEPEST] = limits.smallest, limits.deepest
-        self._plan[RANDOM] = limits.random
+        self._medians = np.ascontiguousarray(sample.bins.middle, np.int64)
+        self.limits = limits
+        self._plan = Plan(
+            classes, sample.bins.missing, limits.tries, limits.least, limits.smallest,
+            limits.deepest, limits.random,
+        )  # fmt: skip
 
     def _pack_targets(
         self, targets: NDArray[Any], weights: NDArray[np.int64] | None
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Pack target and weight of a row into one integer, or two (kernels/forest_split.py)."""
+        """Pack target and weight of a row into one integer, or two (native/forest/cuts.h)."""
         ones = np.ones(targets.size, np.int64)
         if self.classes > 2:
             return (ones if weights is None else weights) << 16 | targets, NO_WEIGHTS
@@ -220,17 +211,11 @@ class TreeMaker(Maker):
         return np.rint(shares / self._unit).astype(np.int64), weights
 
     def make(self, bag: Bag) -> TreeMember:
-        size = int(np.count_nonzero(bag.counts))
-        nodes = np.empty(2 * size, np.uint64)
-        many = self.classes > 2
-        table = np.empty((size // 2 + 1 if many else 0, self.classes if many else 1), np.float32)
-        gains = np.zeros(len(self._columns))
-        desk = forest.desk(size, gains.size, self._plan, bag.seed, weighted=self._weights.size > 0)
-        written, lines = forest.grow(
+        tree = native.grow_forest_tree(
             self._columns, self._lines, self._parcels, self._weights, bag.counts, self._unit,
-            self.limits.lightest, self._bins.middle, desk, nodes, table, gains,
+            self.limits.lightest, self._medians, self._plan, bag.seed,
         )  # fmt: skip
-        return self.member(ForestTree(nodes[:written].copy(), table[:lines].copy(), gains))
+        return self.member(ForestTree(*tree))
 
     def member(self, tree: ForestTree) -> TreeMember:
         return TreeMember(tree, self._bins, self.classes, self.middle, self.scale, self._hard)
