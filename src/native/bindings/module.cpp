@@ -34,4 +34,5 @@ NB_MODULE(PACBOOST_MODULE, m) {
     m.def("level_of_processor", level_of_processor,
           "Return the highest level that this processor has; 0 if it is not x86-64.");
     bind_team(m);
+    bind_rows(m);
 }

@@ -5,4 +5,5 @@
 
 namespace pacboost {
 void bind_team(nanobind::module_& m);
+void bind_rows(nanobind::module_& m);
 }  // namespace pacboost
