@@ -6,20 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.hypotheses import scored_trees
 from pacboost.hypotheses.ballot import Ballot
 from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.hypotheses.scored_trees import leaf_masks
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels import layout
 from pacboost.kernels.runtime.threads import using
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.bins import Bins
 from pacboost.samples.coded_table import CodedTable
 from tests.hypotheses.trees import random_rule
-from tests.kernels import naive
 
 
 def units(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -126,31 +122,14 @@ def test_threads_change_nothing(threads: int) -> None:
         np.testing.assert_array_equal(part.scores(table.codes), expected)
 
 
-@settings(deadline=None, max_examples=40)
-@given(leaves=st.integers(2, 32), categories=st.integers(0, 3), seed=st.integers(0, 2**32))
-def test_masks_leave_the_leaf_that_a_walk_comes_to(leaves: int, categories: int, seed: int) -> None:
-    generator = np.random.default_rng(seed)
-    bins = make_bins(generator, 3, 12, categories)
-    tree = random_rule(generator, bins, leaves - 1)
-    codes = table_of(generator, bins, 60).codes
-    features, masks = leaf_masks(tree)
-    assert features.tolist() == sorted(set(tree.feature.tolist()))
-    remaining = np.full(60, 2**32 - 1, dtype=np.uint32)
-    for feature, mask in zip(features, masks, strict=True):
-        remaining &= mask[codes[feature]]
-    leaf = naive.walk(codes, tree.nodes, tree.members, bins.missing)
-    assert remaining.tolist() == (1 << leaf).tolist()
-    assert tree.nodes.shape[1] > layout.MEMBER
-
-
 @pytest.mark.parametrize("outputs", [1, 3])
-@pytest.mark.parametrize("leaves", [(2, 31, 32), (5, 33, 60), (70, 80)])
+@pytest.mark.parametrize("leaves", [(2, 31, 32), (5, 33, 60), (70, 80), (250, 256, 257)])
 def test_many_rows_are_scored_like_few(leaves: tuple[int, ...], outputs: int) -> None:
     generator = np.random.default_rng(len(leaves))
     bins = make_bins(generator, 9, 200, 2)
     trees = [random_rule(generator, bins, size - 1, outputs=outputs) for size in leaves]
-    table = table_of(generator, bins, 4 * scored_trees.MIN_ROWS_FOR_MASKS)
+    table = table_of(generator, bins, 1200)
     vote = Vote(trees, units(generator.integers(1, 2**20, size=len(trees))), outputs)
-    parts = np.split(np.arange(table.n_rows), 16)
+    parts = np.split(np.arange(table.n_rows), 120)  # of few rows, which walk down
     some = np.concatenate([vote.scores(table.take(rows)) for rows in parts])
     np.testing.assert_array_equal(vote.scores(table), some)

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import DTypeLike, NDArray
 
-from pacboost.kernels import bins
+from pacboost.kernels.bins import pack
+from pacboost.kernels.native import native
 from tests.kernels import naive
 
 SIZES = (0, 1, 2, 3, 127, 254, 255, 256, 300, 1000)
@@ -31,20 +32,20 @@ def some_values(
 
 def encoded(values: Floats, cuts: CutList, missing: int, dtype: DTypeLike) -> NDArray[np.integer]:
     codes = np.empty(values.shape[::-1], dtype=dtype)
-    bins.encode(values, 0, np.arange(values.shape[1]), *bins.pack(cuts), missing, codes, 0)
+    native.encode(values, 0, np.arange(values.shape[1]), *pack(cuts), missing, codes, 0)
     return codes
 
 
 def scored(
     values: Floats, columns: list[int], cuts: CutList, steps: CutList, missing: list[float]
 ) -> NDArray[np.float64]:
-    packed, offsets = bins.pack(cuts)
+    packed, offsets = pack(cuts)
     heights = np.zeros(packed.size)
     for start, own in zip(offsets[:-1], steps, strict=True):
         heights[start : start + own.size] = own
     scores = np.zeros(values.shape[0])
     chosen = np.array(columns, dtype=np.int64)
-    bins.score(values, chosen, packed, offsets, heights, np.array(missing), scores)
+    native.score_steps(values, chosen, packed, offsets, heights, np.array(missing), scores)
     return scores
 
 
@@ -81,11 +82,11 @@ def test_rows_are_coded_where_they_lie_as_their_copy_is(dtype: str, cuts: int) -
     draw = np.random.default_rng(cuts)
     X = draw.normal(size=(900, 3)).astype(dtype)
     X[draw.random(X.shape) < 0.05] = np.nan
-    packed = bins.pack([np.sort(draw.normal(size=size)) for size in (cuts, 5, 1)])
+    packed = pack([np.sort(draw.normal(size=size)) for size in (cuts, 5, 1)])
     rows = draw.integers(900, size=700)
     actual, twin = np.empty((2, 3, rows.size), dtype=np.uint16)
-    assert bins.encode_rows(X, rows, *packed, 301, actual)
-    bins.encode(X[rows], 0, np.arange(3), *packed, 301, twin, 0)
+    assert native.encode_rows(X, rows, *packed, 301, actual)
+    native.encode(X[rows], 0, np.arange(3), *packed, 301, twin, 0)
     assert np.array_equal(actual, twin)
     X[rows[650], 1] = -np.inf
-    assert not bins.encode_rows(X, rows, *packed, 301, actual)
+    assert not native.encode_rows(X, rows, *packed, 301, actual)

@@ -1,48 +1,24 @@
-"""Scores from tables and from masks of leaves equal those of their twins in plain NumPy."""
+"""Scores from tables and from trees equal those of their twins in plain NumPy."""
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.kernels import layout, predict
-from pacboost.kernels.runtime import Bytes, Floats, Numbers, Rows
+from pacboost.kernels import layout
+from pacboost.kernels.native import native
+from pacboost.kernels.runtime import Bytes, Cells, Floats, Numbers
 from tests.kernels import naive
 
-ROWS = st.sampled_from([1, 7, predict.ROWS_PER_TILE, 2 * predict.ROWS_PER_TILE + 3])
-Codes = Bytes
+ROWS = st.sampled_from([1, 7, 16, 33, 512, 1027])
+"""Numbers of rows on both sides of those that walk, and of the sizes of blocks and tiles."""
+SPLITS = st.one_of(st.integers(1, 40), st.sampled_from([254, 255, 256, 300]))
+Codes = Cells
 Scores = Floats
 
 
 def tables_twin(codes: Codes, features: list[int], tables: Scores, scores: Scores) -> Scores:
     """Add one look-up a feature."""
     return np.asarray(scores + sum(tables[f][codes[j]] for f, j in enumerate(features)))
-
-
-def masks_twin(
-    codes: Codes, features: list[int], masks: Rows, trees: list[int],
-    values: list[Scores], scores: Scores,
-) -> Scores:  # fmt: skip
-    """Rule leaves out one feature after the other, and look for the bit that is left."""
-    for t, said in enumerate(values):
-        for i in range(codes.shape[1]):
-            left = 2**32 - 1
-            for line in range(trees[t], trees[t + 1]):
-                left &= int(masks[line, codes[features[line], i]])
-            assert left.bit_count() == 1
-            scores[i] += said[left.bit_length() - 1]
-    return scores
-
-
-def stored(values: list[Scores]) -> Scores:
-    """Lay the values of leaves out where the kernel looks for them."""
-    places = [
-        ((1 << k) * int(predict.SPREAD) & 0xFFFFFFFF) >> 27 for k in range(predict.LEAVES_PER_MASK)
-    ]
-    assert sorted(places) == list(range(32))
-    out = np.full((len(values), predict.LEAVES_PER_MASK, values[0].shape[1]), np.nan)
-    for line, said in zip(out, values, strict=True):
-        line[places[: len(said)]] = said
-    return out
 
 
 @settings(deadline=None, max_examples=40)
@@ -54,46 +30,8 @@ def test_tables_equal_the_twins(rows: int, outputs: int, start: int, seed: int) 
     tables = generator.integers(-99, 99, (features.size, 20, outputs)) / 64
     first = generator.integers(-9, 9, (start + rows, outputs)) / 8
     scores = first[start:].copy()
-    predict.by_tables(codes, features, tables, start, scores)
+    native.score_tables(codes, features, tables, start, scores)
     expected = tables_twin(codes, features.tolist(), tables, first)[start:]
-    np.testing.assert_array_equal(scores, expected)
-
-
-def random_masks(generator: np.random.Generator, leaves: int, features: int) -> Rows:
-    """One bit for every combination of codes: leaves are numbered by halves of each feature."""
-    bits = (leaves - 1).bit_length()
-    assert bits <= features
-    masks = np.full((features, 256), (1 << leaves) - 1, dtype=np.uint64)
-    for line in range(bits):
-        ones = sum(1 << leaf for leaf in range(leaves) if leaf >> line & 1)
-        upper = generator.random(256) < 0.5
-        masks[line] = np.where(upper, ones, ((1 << leaves) - 1) & ~ones)
-    return masks.astype(np.uint32)
-
-
-@settings(deadline=None, max_examples=30)
-@given(
-    leaves=st.lists(st.sampled_from([2, 4, 8, 16, 32]), min_size=1, max_size=4),
-    outputs=st.integers(1, 3),
-    rows=st.sampled_from([1, 5, predict.ROWS_PER_TILE + 2]),
-    start=st.integers(0, 9),
-    seed=st.integers(0, 2**32),
-)
-def test_masks_equal_the_twins(
-    leaves: list[int], outputs: int, rows: int, start: int, seed: int
-) -> None:
-    generator = np.random.default_rng(seed)
-    codes = generator.integers(0, 256, (7, start + rows)).astype(np.uint8)
-    parts = [random_masks(generator, count, 6) for count in leaves]
-    features = np.concatenate([generator.permutation(7)[:6] for _ in leaves])
-    trees = np.arange(len(leaves) + 1) * 6
-    values = [generator.integers(-99, 99, (count, outputs)) / 64 for count in leaves]
-    scores = np.zeros((rows, outputs))
-    masks = np.concatenate(parts)
-    predict.by_masks(codes, features, masks, trees, stored(values), start, scores)
-    expected = masks_twin(
-        codes[:, start:], features.tolist(), masks, trees.tolist(), values, np.zeros(scores.shape)
-    )
     np.testing.assert_array_equal(scores, expected)
 
 
@@ -124,22 +62,23 @@ def random_tree(
 
 @settings(deadline=None, max_examples=80)
 @given(
-    rows=st.integers(1, 200),
+    rows=st.integers(1, 400),
     features=st.integers(1, 5),
     missing=st.sampled_from([1, 2, 20, 255]),
-    splits=st.integers(1, 40),
+    splits=SPLITS,
+    dtype=st.sampled_from([np.uint8, np.uint16]),
     start=st.integers(0, 60),
     seed=st.integers(0, 2**32),
 )
 def test_leaves_equal_the_twins(
-    rows: int, features: int, missing: int, splits: int, start: int, seed: int
+    rows: int, features: int, missing: int, splits: int, dtype: type, start: int, seed: int
 ) -> None:
     generator = np.random.default_rng(seed)
     nodes, members = random_tree(generator, splits, features, missing)
-    codes = generator.integers(0, missing + 1, (features, rows)).astype(np.uint8)
+    codes = generator.integers(0, missing + 1, (features, rows)).astype(dtype)
     out, numbers = np.zeros((max(0, rows - start), 1)), np.arange(splits + 1.0)[:, None]
     whole = np.array([[0, splits, 0]])
-    predict.score(codes, nodes, members, missing, whole, numbers, start, out)
+    native.score_trees(codes, nodes, members, missing, whole, numbers, start, out)
     expected = naive.walk(codes, nodes, members, missing)
     np.testing.assert_array_equal(out[:, 0], expected[start:])
 
@@ -148,7 +87,7 @@ def test_leaves_equal_the_twins(
 @given(
     trees=st.lists(st.integers(0, 9), min_size=1, max_size=5),
     outputs=st.integers(1, 3),
-    rows=st.sampled_from([1, 7, predict.ROWS_PER_TILE, 2 * predict.ROWS_PER_TILE + 1]),
+    rows=ROWS,
     seed=st.integers(0, 2**32),
 )
 def test_scores_are_sums_over_trees(trees: list[int], outputs: int, rows: int, seed: int) -> None:
@@ -171,7 +110,7 @@ def test_scores_are_sums_over_trees(trees: list[int], outputs: int, rows: int, s
     start = rows // 3
     scores = np.zeros((rows, outputs))
     for a, b in [(0, start), (start, rows)]:
-        predict.score(
+        native.score_trees(
             codes, np.concatenate(all_nodes), np.concatenate(all_members), missing, places,
             values, a, scores[a:b],
         )  # fmt: skip

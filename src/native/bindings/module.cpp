@@ -39,4 +39,5 @@ NB_MODULE(PACBOOST_MODULE, m) {
     bind_forest(m);
     bind_sparse(m);
     bind_tree(m);
+    bind_rows(m);
 }

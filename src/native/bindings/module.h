@@ -10,4 +10,5 @@ void bind_team(nanobind::module_& m);
 void bind_forest(nanobind::module_& m);
 void bind_sparse(nanobind::module_& m);
 void bind_tree(nanobind::module_& m);
+void bind_rows(nanobind::module_& m);
 }  // namespace pacboost

@@ -7,17 +7,15 @@ scored_trees.py. The scores are bit for bit those of ``Vote``.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses import scored_trees
 from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.hypotheses.scored_trees import MaskedTrees, PackedTrees, Scores
+from pacboost.hypotheses.scored_trees import Job, PackedTrees, Scores
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import predict
+from pacboost.kernels.native import native
 from pacboost.samples.bins import Bins, Codes
 
 
@@ -29,8 +27,7 @@ class Ballot:
         self._outputs = outputs
         self._constant = np.zeros(outputs)
         self._tables: dict[int, NDArray[np.float64]] = {}
-        self._masked = MaskedTrees(outputs)
-        self._walked: list[tuple[TreeRule, float]] = []
+        self._trees = PackedTrees(outputs)
 
     def add(self, rule: Hypothesis, vote: float) -> bool:
         """Add a rule; return False for a rule that cannot be evaluated on codes."""
@@ -40,31 +37,22 @@ class Ballot:
             return False
         elif rule.feature.size == 0:
             self._constant += vote * rule.values[0]
-        elif not scored_trees.can_be_masked(rule):
-            self._walked.append((rule, vote))
+        elif (rule.feature == rule.feature[0]).all():
+            self._add_table(int(rule.feature[0]), vote * rule.values[rule.leaves_of_codes()])
         else:
-            features, masks = scored_trees.leaf_masks(rule)
-            if features.size == 1:
-                leaves = np.frexp(masks[0][: self._bins.missing + 1])[1].astype(np.int64) - 1
-                self._add_table(int(features[0]), vote * rule.values[leaves])
-            else:
-                self._masked.add(features, masks, vote * rule.values)
+            self._trees.add(rule, vote)
         return True
 
     def scores(self, codes: Codes) -> Scores:
         scores = np.tile(self._constant, (codes.shape[1], 1))
-        jobs: list[Any] = []
+        jobs: list[Job] = []
         if self._tables:
             features = np.array(sorted(self._tables), dtype=np.int64)
             tables = np.stack([self._tables[int(j)] for j in features])
-            jobs.append((predict.by_tables, (features, tables)))
-        if self._masked.count:
-            jobs.append((predict.by_masks, self._masked.arrays()))
-        if self._walked:
-            forest = PackedTrees.of([t for t, _ in self._walked], [v for _, v in self._walked])
-            packed = (forest.nodes, forest.members, self._bins.missing, forest.trees, forest.values)
-            jobs.append((predict.score, packed))
-        rules = len(self._tables) + self._masked.count + len(self._walked)
+            jobs.append((native.score_tables, (features, tables)))
+        if len(self._trees):
+            jobs.append(self._trees.joined().job(self._bins.missing))
+        rules = len(self._tables) + len(self._trees)
         scored_trees.add_rules(jobs, codes, scores, max(1, rules))
         return scores
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError
 from pacboost.hypotheses import hypothesis
 from pacboost.hypotheses.hypothesis import Cells, CellValues, FeaturePart, Names, value_words
-from pacboost.kernels import layout, predict
+from pacboost.kernels import layout
+from pacboost.kernels.native import native
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.bins import Bins, Codes
@@ -99,12 +100,20 @@ class TreeRule(hypothesis.Hypothesis):
         goes_left[subsets] = self.members[self.member[subsets]]
         return goes_left
 
+    def leaves_of_codes(self) -> Cells:
+        """Return the leaf of every code, in a tree of one feature."""
+        codes: Codes = np.arange(self.bins.missing + 1).astype(self.bins.dtype)[None]
+        nodes, leaves = self.nodes.copy(), self._no_cells(codes.size)
+        nodes[:, layout.FEATURE] = 0
+        self._walk(codes, nodes, leaves)
+        return leaves
+
     def _walk(self, codes: Codes, nodes: NDArray[np.int32], out: Cells) -> None:
         one_tree = np.array([[0, len(nodes), 0]])
         numbers, leaves = np.arange(len(self.values), dtype=np.float64), np.zeros((out.size, 1))
 
         def task(start: int, stop: int) -> None:
-            predict.score(
+            native.score_trees(
                 codes, nodes, self.members, self.bins.missing, one_tree, numbers[:, None], start,
                 leaves[start:stop],
             )  # fmt: skip

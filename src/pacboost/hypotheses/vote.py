@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,8 @@ from pacboost.hypotheses.scored_trees import ScoredTrees
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule, bins_of
 from pacboost.hypotheses.word_list import WordIndex, WordList
-from pacboost.kernels.bins import pack, score
+from pacboost.kernels.bins import pack
+from pacboost.kernels.native import native
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.samples.bins import upper_cuts
 from pacboost.samples.sample import unlabelled
@@ -141,20 +142,36 @@ class Vote:
         # a text costs as many steps as it has words, for any number of rules
         return WordIndex.of(*map(list, zip(*lists, strict=True))) if lists else None
 
+    @cached_property
+    def _packed_steps(self) -> PackedSteps:
+        parts = list(self.steps.values())
+        cuts, offsets = pack([upper_cuts(part.thresholds) for part in parts])
+        steps = np.zeros(cuts.size)
+        for start, part in zip(offsets[:-1], parts, strict=True):
+            steps[start : start + part.steps.size] = part.steps[:, 0]
+        missing = np.array([part.missing[0] for part in parts])
+        return PackedSteps(
+            np.array(list(self.steps), dtype=np.int64), cuts, offsets, steps, missing
+        )
+
     def _add_steps(self, first: int, values: NDArray[np.floating], scores: Scores) -> None:
-        used = [j for j in self.steps if first <= j < first + values.shape[1]]
-        if not used:
-            return
-        steps = [self.steps[j] for j in used]
-        cuts, offsets = pack([upper_cuts(s.thresholds) for s in steps])
-        heights = np.zeros(cuts.size)
-        for start, step in zip(offsets[:-1], steps, strict=True):
-            heights[start : start + step.steps.size] = step.steps[:, 0]
-        missing = np.array([step.missing[0] for step in steps])
-        columns = np.array(used, dtype=np.int64) - first
+        features, cuts, offsets, steps, missing = self._packed_steps
+        a, b = features.searchsorted([first, first + values.shape[1]]).tolist()
+        columns, offsets, missing = features[a:b] - first, offsets[a : b + 1], missing[a:b]
 
         def task(start: int, stop: int) -> None:
-            scores_of_part = scores[start:stop]
-            score(values[start:stop], columns, cuts, offsets, heights, missing, scores_of_part)
+            part, scores_of_part = values[start:stop], scores[start:stop]
+            native.score_steps(part, columns, cuts, offsets, steps, missing, scores_of_part)
 
         each_rows(task, scores.size)
+
+
+class PackedSteps(NamedTuple):
+    """The step functions of a vote in joined arrays, which the kernel reads."""
+
+    features: NDArray[np.int64]
+    """The features that the functions depend on, ascending."""
+    cuts: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+    steps: NDArray[np.float64]
+    missing: NDArray[np.float64]

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import invalid
-from pacboost.kernels.bins import encode, encode_rows, pack, quantiles_on_gpu
+from pacboost.kernels.bins import pack, quantiles_on_gpu
+from pacboost.kernels.native import native
 from pacboost.kernels.runtime.threads import each_columns, each_rows
 from pacboost.samples.cuts import (
     TIE,
@@ -97,7 +98,7 @@ class Bins:
     ) -> None:
         def task(start: int, stop: int) -> None:
             part = values[start:stop]
-            encode(part, first, features, *self.packed, self.missing, codes, start)
+            native.encode(part, first, features, *self.packed, self.missing, codes, start)
 
         each_rows(task, values.shape[0], width=max(1, features.size))
 
@@ -109,7 +110,7 @@ class Bins:
         [[2, 1]]
         """
         codes = np.empty((values.shape[1], rows.size), dtype=self.dtype)
-        finite = encode_rows(values, rows, *self.packed, self.missing, codes)
+        finite = native.encode_rows(values, rows, *self.packed, self.missing, codes)
         return codes if finite else None
 
     @cached_property

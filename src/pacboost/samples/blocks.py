@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
 from pacboost.kernels import layout
-from pacboost.kernels.bins import encode
 from pacboost.kernels.native import native
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.samples.bins import Bins, Codes
@@ -205,7 +204,8 @@ def _fill(
             clashes = np.zeros(values.shape[1], dtype=np.int64)
             for tile in range(start, stop, ROWS_PER_TILE):
                 end = min(tile + ROWS_PER_TILE, stop)
-                encode(values[tile:end], first, every, *bins.packed, bins.missing, codes, 0)
+                part = values[tile:end]
+                native.encode(part, first, every, *bins.packed, bins.missing, codes, 0)
                 lanes_of_block = features[first : first + values.shape[1]]
                 native.place(codes, maps, lanes_of_block, words, tile, end, clashes)
             clashing.update(int(first + j) for j in np.flatnonzero(clashes))

@@ -28,7 +28,8 @@ class CodedTable(Table):
         names: tuple[str, ...] | None = None,
         levels: Levels = NO_LEVELS,
     ) -> None:
-        self.codes, self.bins = codes, bins
+        self.codes: Codes = np.ascontiguousarray(codes)  # as kernels read it
+        self.bins = bins
         self.n_columns, self.n_rows = codes.shape
         self.names, self.levels = names, levels
 

@@ -28,7 +28,8 @@ class ArrayTable(Table):
         self._array = array
         self.n_rows, self.n_columns = array.shape
         self.names, self.levels = names, levels
-        self._in_place = array.dtype in (np.float32, np.float64)
+        # kernels take steps of whole numbers: fields of structured arrays may have others
+        self._in_place = array.dtype in (np.float32, np.float64) and array.flags.aligned
         self.width = 256 if self._in_place else 1
 
     def block(self, first: int, last: int) -> Values:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import platform
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from pathlib import Path
 
 import click
 
@@ -33,7 +31,7 @@ EXTRAS = {
 @click.command(epilog=options.example("pacboost doctor"))
 @options.as_json
 def command(as_json: bool) -> None:
-    """Check versions, cores, the cache of compiled code, and optional packages.
+    """Check versions, cores, compiled code, and optional packages.
 
     The exit code is 1 if something does not work.
     """
@@ -69,7 +67,6 @@ def findings() -> Iterator[Finding]:
         except PackageNotFoundError:
             yield name, False, f"is missing: pip install {name}"
     yield _kernels()
-    yield _cache()
     yield _gpu()
     for name, (extra, use) in EXTRAS.items():
         if find_spec(name) is None:
@@ -102,22 +99,3 @@ def _kernels() -> Finding:
         return name, False, f"a known fit gave {model.votes_}"
     seconds = time.perf_counter() - started
     return name, True, f"works on {cores()} cores; a first fit took {seconds:.1f} s"
-
-
-def _cache() -> Finding:
-    """Check that the folder of the compiled code can be written to."""
-    try:
-        from pacboost.kernels.bins import encode
-        from pacboost.kernels.runtime.compile_note import not_kept
-
-        path = encode.stats.cache_path  # type: ignore[attr-defined]
-        if not_kept is not None or path is None:
-            raise OSError(not_kept or "there is no folder for it")
-        folder = Path(path)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except (ImportError, OSError) as problem:
-        words = f"cannot be used, so every run compiles again ({problem}). Set NUMBA_CACHE_DIR"
-        return "cache", False, words
-    size = sum(file.stat().st_size for file in folder.glob("*.nb?"))
-    return "cache", True, f"{folder}, {size / 1e6:.0f} MB"
