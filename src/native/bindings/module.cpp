@@ -35,4 +35,7 @@ NB_MODULE(PACBOOST_MODULE, m) {
           "Return the highest level that this processor has; 0 if it is not x86-64.");
     bind_team(m);
     bind_rows(m);
+    bind_stumps(m);
+    bind_monitor(m);
+    bind_words(m);
 }

@@ -6,4 +6,7 @@
 namespace pacboost {
 void bind_team(nanobind::module_& m);
 void bind_rows(nanobind::module_& m);
+void bind_stumps(nanobind::module_& m);
+void bind_monitor(nanobind::module_& m);
+void bind_words(nanobind::module_& m);
 }  // namespace pacboost
