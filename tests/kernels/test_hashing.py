@@ -6,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from pacboost.kernels import hashing, runtime
+from pacboost.kernels import runtime
+from pacboost.kernels.hashing import BITS
+from pacboost.kernels.native import native
 
 WORD = 2**64 - 1
 
@@ -16,7 +18,7 @@ def drawn_twin(row: int, key: int) -> int:
     z = (row * 0x9E3779B97F4A7C15 + key) & WORD
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & WORD
     z = (z ^ z >> 27) * 0x94D049BB133111EB & WORD
-    return (z ^ z >> 31) >> (64 - hashing.BITS)
+    return (z ^ z >> 31) >> (64 - BITS)
 
 
 def below_twin(kinds: runtime.Bytes, limits: runtime.Words, first: int, key: int) -> list[int]:
@@ -28,7 +30,7 @@ def below_twin(kinds: runtime.Bytes, limits: runtime.Words, first: int, key: int
 
 def drawn(rows: runtime.Words, key: int) -> runtime.Words:
     out = np.empty(rows.size, dtype=np.uint64)
-    hashing.numbers(rows, np.uint64(key), out)
+    native.draw(rows, key, out)
     return out
 
 
@@ -44,7 +46,7 @@ def test_the_first_numbers_are_those_of_the_published_generator() -> None:
 def test_numbers_equal_the_twins(rows: list[int], key: int) -> None:
     own = drawn(np.array(rows, dtype=np.uint64), key)
     assert own.tolist() == [drawn_twin(row, key) for row in rows]
-    assert (own < 2**hashing.BITS).all()
+    assert (own < 2**BITS).all()
 
 
 @settings(deadline=None, max_examples=40)
@@ -52,10 +54,10 @@ def test_numbers_equal_the_twins(rows: list[int], key: int) -> None:
 def test_rows_below_their_limits_equal_the_twins(size: int, first: int, key: int) -> None:
     generator = np.random.default_rng(key)
     kinds = generator.integers(0, 256, size).astype(np.uint8)
-    limits = generator.integers(0, 2**hashing.BITS, 256).astype(np.uint64)
-    limits[:2] = 0, 2**hashing.BITS
+    limits = generator.integers(0, 2**BITS, 256).astype(np.uint64)
+    limits[:2] = 0, 2**BITS
     out = np.empty(size, dtype=np.int64)
-    actual = hashing.below(kinds, limits, first, np.uint64(key), out)
+    actual = native.draw_below(kinds, limits, first, key, out)
     assert out[:actual].tolist() == below_twin(kinds, limits, first, key)
 
 
@@ -63,8 +65,8 @@ def test_rows_below_their_limits_equal_the_twins(size: int, first: int, key: int
 @pytest.mark.parametrize("bits", [0, 32])  # rows in blocks differ in their upper half only
 def test_numbers_are_uniform_and_neighbours_and_keys_independent(key: int, bits: int) -> None:
     rows = np.arange(200_000, dtype=np.uint64) << np.uint64(bits)
-    numbers, others = drawn(rows, key), drawn(rows, key + 1) / 2.0**hashing.BITS
-    u = numbers / 2.0**hashing.BITS
+    numbers, others = drawn(rows, key), drawn(rows, key + 1) / 2.0**BITS
+    u = numbers / 2.0**BITS
     assert stats.kstest(u, "uniform").pvalue > 1e-4
     for one, other in ((u[:-1:2], u[1::2]), (u, others)):
         pairs = np.histogram2d(one, other, bins=16, range=[[0, 1]] * 2)[0]
@@ -81,9 +83,9 @@ def test_rows_are_kept_whose_numbers_are_below_their_odds(bounded: bool, scale: 
     chances, bounds = draw.random((2, tickets.size))
     odds, kept = np.empty(tickets.size), np.empty(tickets.size, dtype=np.int64)
     given = bounds if bounded else np.empty(0)
-    count = hashing.keep(tickets, key, chances, given, scale, odds, kept)
+    count = native.keep(tickets, key, chances, given, scale, odds, kept)
     twin = np.minimum(1.0, (np.minimum(chances, bounds) if bounded else chances) / scale)
-    chosen = np.flatnonzero(drawn(tickets, 11) * 2.0**-hashing.BITS < twin)
+    chosen = np.flatnonzero(drawn(tickets, 11) * 2.0**-BITS < twin)
     assert 0 < count < tickets.size
     assert np.array_equal(kept[:count], chosen)
     assert np.array_equal(odds[:count], twin[chosen])

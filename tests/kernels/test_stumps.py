@@ -7,17 +7,42 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as nph
 from numpy.typing import DTypeLike
 
-from pacboost.kernels import stumps
-from pacboost.kernels.runtime import Signs, Wholes, team
+from pacboost.kernels.native import native
+from pacboost.kernels.runtime import Bytes, Cells, Signs, Wholes, team
+from pacboost.kernels.runtime.team import together
 from pacboost.kernels.runtime.threads import using
 from tests.kernels import naive
 
 
-def best_cut(histogram: Wholes, missing: int, slack: int) -> tuple[int, int, int]:
-    edges = np.array([stumps.scan(own, missing, stumps.NEVER)[0] for own in histogram])
-    feature, expected = stumps.first_feature(edges, slack)
-    _, cut, difference = stumps.scan(histogram[feature], missing, expected)
-    return feature, cut, int(difference)
+def scan(histogram: Wholes, missing: int) -> int:
+    """Return the largest edge of a cut."""
+    edge, place, _ = native.scan_stump(histogram, missing, native.NEVER)
+    assert place == -1
+    return int(edge)
+
+
+def best_cut(histogram: Wholes, missing: int, slack: int) -> tuple[int, ...]:
+    edges = np.array([scan(own, missing) for own in histogram])
+    actual: tuple[int, ...] = native.first_stump(histogram, edges, missing, slack)
+    feature, cut, difference = actual
+    assert native.scan_stump(histogram[feature], missing, edges.max() - slack)[1:] == (
+        cut,
+        difference,
+    )
+    return actual
+
+
+def update(
+    codes: Cells, weights: Wholes, signs: Signs, counted_weights: Wholes, histogram: Wholes
+) -> int:
+    """Count the changes by one thread; return the sum of the weights."""
+    none = np.empty((0, *histogram.shape), dtype=np.int64)
+    edges, totals = np.empty(len(codes), dtype=np.int64), np.zeros(1, dtype=np.int64)
+    missing = histogram.shape[1] - 1
+    native.largest_edges(
+        1, codes, weights, signs, counted_weights, missing, histogram, none, edges, totals
+    )
+    return int(totals[0])
 
 
 HISTOGRAMS = nph.arrays(
@@ -72,7 +97,7 @@ def test_an_updated_histogram_equals_one_counted_afresh(
     weights = generator.integers(1, 2**40, rows)
     for _ in range(rounds):
         signs = some_signs(generator, rows)
-        total = stumps.update(codes, weights, signs, seen, 0, sums)
+        total = update(codes, weights, signs, seen, sums)
         assert total == weights.sum()
         np.testing.assert_array_equal(seen, weights * signs)
         np.testing.assert_array_equal(sums, naive.histogram(codes, weights * signs, bins))
@@ -83,9 +108,9 @@ def test_an_updated_histogram_equals_one_counted_afresh(
 def test_sums_stay_exact_up_to_the_largest_total() -> None:
     codes = np.zeros((1, 2), dtype=np.uint8)
     seen = np.zeros(2, dtype=np.int64)
-    sums = np.zeros((1, 1), dtype=np.int64)
+    sums = np.zeros((1, 2), dtype=np.int64)
     weights = np.array([2**53 - 1, 1])
-    stumps.update(codes, weights, np.array([1, -1], dtype=np.int8), seen, 0, sums)
+    update(codes, weights, np.array([1, -1], dtype=np.int8), seen, sums)
     assert sums[0, 0] == 2**53 - 2
 
 
@@ -106,10 +131,10 @@ def test_a_team_counts_what_one_thread_counts(
         totals = np.zeros(members, dtype=np.int64)
         with using(members):
             team.together(
-                stumps.largest_edges, codes, weights, signs, seen, missing, sums, partial,
+                native.largest_edges, codes, weights, signs, seen, missing, sums, partial,
                 edges, totals,
             )  # fmt: skip
         assert totals.sum() == weights.sum()
         expected = naive.histogram(codes, weights * signs, missing + 3)
         np.testing.assert_array_equal(sums, expected)
-        assert edges.tolist() == [stumps.scan(own, missing, stumps.NEVER)[0] for own in expected]
+        assert edges.tolist() == [scan(own, missing) for own in expected]

@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.kernels import runtime, split, words
+from pacboost.kernels import runtime, split
+from pacboost.kernels.native import native
 from pacboost.kernels.runtime.team import together
+from pacboost.kernels.words import WordRows
 from pacboost.sources import arrays, sparse
 from tests.word_samples import some_presence
 
@@ -48,15 +50,15 @@ def test_gains_of_words(
     drawn = generator.integers(count, size=20)
     starts, holders = sparse.words_of(arrays.ArrayTable(presence)).by_word
     out = np.empty(drawn.size)
-    held_by = words.WordRows(
+    held_by = WordRows(
         starts, holders, taken, weights, pulls.astype(np.int8 if signed else np.int64), signed,
         rest if both else rest[:, :0], criterion, 2.5,
     )  # fmt: skip
-    together(words.gains_of_all, drawn, held_by, out)
+    together(native.gains_of_all, drawn, held_by, out)
     for word, gain in zip(drawn, out, strict=True):
         held = free & (presence[:, word] > 0)
         if not held.any():
-            assert gain == words.NO_ROWS
+            assert gain == -1
             continue
         expected = spoken(criterion, own[held].sum(axis=0), weights[held].sum(axis=0), 2.5)
         if both:
@@ -67,7 +69,7 @@ def test_gains_of_words(
 
 def test_nearly_pure_cells_keep_their_digits_and_empty_ones_win_nothing() -> None:
     weight = 2**52
-    assert words.spoken(split.Z, float(weight - 2), float(weight), 0.0) == pytest.approx(
+    assert native.spoken(split.Z, float(weight - 2), float(weight), 0.0) == pytest.approx(
         weight - 2 * (weight - 1) ** 0.5, rel=1e-15
     )
-    assert words.spoken(split.NEWTON, 0.0, 0.0, 0.0) == 0
+    assert native.spoken(split.NEWTON, 0.0, 0.0, 0.0) == 0

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pacboost.kernels.monitoring import boost_rules, pay
+from pacboost.kernels.native import native
 from pacboost.monitoring import drift
 from pacboost.monitoring.drift import RowStream
 from pacboost.samples.plain_rows import Codes
@@ -43,7 +43,7 @@ class SeesTheRowsItBetsOn(RowStream):
         if self.refits:
             both = np.concatenate([self._window, new, self._old[: self.pairs], old])
             size = len(self._window) + len(new)
-            boost_rules(both, size, drift.SHRINK, self.rules, self.values)
+            native.boost_rules(both, size, drift.SHRINK, self.rules, self.values)
         super()._bet(new, old)
 
 
@@ -91,11 +91,11 @@ def test_a_bet_pays_half_the_difference_and_never_more_than_it_stakes() -> None:
     codes = rng.integers(0, 30, (200, 4)).astype(np.uint8)
     codes[:100, 1] += 9
     rules, values = np.zeros((5, 6), dtype=np.int64), np.zeros((5, 4))
-    boost_rules(codes, 100, 1.0, rules, values)
+    native.boost_rules(codes, 100, 1.0, rules, values)
     payoffs, won = np.empty(100), np.zeros(4)
-    pay(codes[:100], codes[100:], rules, values, payoffs, won)
+    native.pay(codes[:100], codes[100:], rules, values, payoffs, won)
     back = np.empty(100)
-    pay(codes[100:], codes[:100], rules, values, back, np.zeros(4))
+    native.pay(codes[100:], codes[:100], rules, values, back, np.zeros(4))
     assert np.allclose(payoffs, -back)
     assert (np.abs(payoffs) <= 1).all()
     assert payoffs.mean() > 0.1

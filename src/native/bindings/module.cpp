@@ -40,4 +40,7 @@ NB_MODULE(PACBOOST_MODULE, m) {
     bind_sparse(m);
     bind_tree(m);
     bind_rows(m);
+    bind_stumps(m);
+    bind_monitor(m);
+    bind_words(m);
 }

@@ -11,4 +11,7 @@ void bind_forest(nanobind::module_& m);
 void bind_sparse(nanobind::module_& m);
 void bind_tree(nanobind::module_& m);
 void bind_rows(nanobind::module_& m);
+void bind_stumps(nanobind::module_& m);
+void bind_monitor(nanobind::module_& m);
+void bind_words(nanobind::module_& m);
 }  // namespace pacboost

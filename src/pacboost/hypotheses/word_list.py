@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis, Names, value_words
+from pacboost.kernels.native import native
 from pacboost.kernels.runtime.threads import each_rows
-from pacboost.kernels.words import score
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.sample import Sample
 from pacboost.sources.sparse import WordTable, words_of
@@ -163,11 +163,10 @@ class WordIndex:
     def scores(self, table: WordTable) -> NDArray[np.float64]:
         scores = np.tile(self.silent, (table.n_rows, 1))
 
+        index = self.entries, self.lists, self.lines, self.n_lists, self.values
+
         def task(start: int, stop: int) -> None:
-            score(
-                table.starts, table.words, self.entries, self.lists, self.lines, self.n_lists,
-                self.values, start, scores[start:stop],
-            )  # fmt: skip
+            native.score_words(table.starts, table.words, index, start, scores[start:stop])
 
         each_rows(task, table.n_rows, width=self.silent.size)
         return scores

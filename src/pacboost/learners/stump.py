@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.kernels import stumps
+from pacboost.kernels.native import native
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Capacity, Learner, Rows, Search, Weights
@@ -119,10 +119,9 @@ class StumpSearch(Search):
             slack = self._slack(int(weights.sum()))
             return self._stump(*self._sparse.best_cut(weights * answers, slack))
         edges, total = self._largest_edges(weights, answers)
-        feature, edge = stumps.first_feature(edges, self._slack(total))
-        histogram, missing = self._counted[0][feature], self._bins.missing
-        _, cut, difference = stumps.scan(histogram, missing, edge)
-        return self._stump(feature, cut, int(difference), int(histogram[missing]))
+        histogram, missing = self._counted[0], self._bins.missing
+        best = native.first_stump(histogram, edges, missing, self._slack(total))
+        return self._stump(*best, int(histogram[best[0], missing]))
 
     def _slack(self, total: int) -> int:
         """Return how much equal edges may differ by the rounding of weights.
@@ -138,7 +137,7 @@ class StumpSearch(Search):
         partial = np.empty((team - 1, *counted.shape), dtype=np.int64)
         edges, totals = np.empty(len(counted), dtype=np.int64), np.zeros(team, dtype=np.int64)
         together(
-            stumps.largest_edges, codes, weights, signs, counted_weights, self._bins.missing,
+            native.largest_edges, codes, weights, signs, counted_weights, self._bins.missing,
             counted, partial, edges, totals, at_most=team,
         )  # fmt: skip
         return edges, int(totals.sum())

@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.word_list import WordList, no_cells
+from pacboost.kernels.native import native
 from pacboost.kernels.runtime.team import team_for, together
-from pacboost.kernels.words import WORDS, WordRows, extend, gains_of_all
+from pacboost.kernels.words import WordRows
 from pacboost.learners.learner import Learner, Rows, Search, Weights
 from pacboost.learners.tree_parameters import CRITERIA
 from pacboost.samples.sample import Request, Sample
@@ -89,7 +90,7 @@ class WordSearch(Search):
             taken[chosen] = 0
         cells = no_cells(self.sample.n_rows, learner.length)
         asked = np.empty(learner.length, dtype=np.int32)
-        progress = np.array([0, taken.size - int(taken.sum())])
+        progress = np.array([0, taken.size - int(taken.sum())])  # words, and rows not taken
         word_rows = WordRows(
             self._starts, self._rows, taken, request.weights, request.pulls, request.signed,
             self._rest(request, taken), CRITERIA[request.criterion], float(request.penalty),
@@ -99,17 +100,19 @@ class WordSearch(Search):
             words = drawn.shape[1]
             team = min(team_for(words * self._work), words)
             together(
-                extend, drawn, word_rows, np.empty(words), asked, cells, progress, at_most=team
-            )
+                native.extend, drawn, word_rows, np.empty(words), asked, cells, progress,
+                at_most=team,
+            )  # fmt: skip
 
         size = learner.length if n_words else 0
         if learner.candidates is not None:
             append_best(self._drawn(np.random.default_rng(seed), (size, learner.candidates)))
         for _ in range(size if learner.candidates is None else 0):
             words, gains = np.arange(n_words), np.empty(n_words)
-            together(gains_of_all, words, word_rows, gains, at_most=team_for(n_words * self._work))
+            team = team_for(n_words * self._work)
+            together(native.gains_of_all, words, word_rows, gains, at_most=team)
             append_best(np.array([[int(gains.argmax())]]))
-        count = int(progress[WORDS])
+        count = int(progress[0])
         cells = np.minimum(cells, cells.dtype.type(count))
         values = np.zeros((count + 1, request.weights.shape[1]))
         return WordList(asked[:count].copy(), values, learner.abstain), cells

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, NotCertified, ParameterError
-from pacboost.kernels.monitoring import boost_rules, pay
+from pacboost.kernels.native import native
 from pacboost.monitoring.mistakes import History, curve, numbers, texts, whole
 from pacboost.numerics.percent import percent
 from pacboost.numerics.same_bits import log_of, row_totals, total
@@ -135,7 +135,7 @@ class RowStream:
         if not self.refits:
             return
         payoffs = np.empty(len(new))
-        pay(new, old, self.rules, self.values, payoffs, self.won)
+        native.pay(new, old, self.rules, self.values, payoffs, self.won)
         if self.drifted_at is not None:
             return
         factors = np.vstack([self.shares, 1 + payoffs[:, None] * BETS])
@@ -152,7 +152,9 @@ class RowStream:
         size = len(self._window)
         old = self._old[self.pairs - size : self.pairs]
         self.rules, self.values = np.zeros((ROUNDS, 6), dtype=np.int64), np.zeros((ROUNDS, 4))
-        boost_rules(np.concatenate([self._window, old]), size, SHRINK, self.rules, self.values)
+        native.boost_rules(
+            np.concatenate([self._window, old]), size, SHRINK, self.rules, self.values
+        )
         self.refits += 1
         self.shares = self.shares + 1 / (self.refits * (self.refits + 1))
         self.won *= 0.5  # recent wins count most

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pacboost.bounds import monitoring
 from pacboost.errors import DataError
-from pacboost.kernels.monitoring import follow
+from pacboost.kernels.native import native
 from pacboost.numerics.same_bits import total
 
 MAX_POINTS = 400
@@ -118,7 +118,7 @@ class MistakeStream:
         place = 0
         while place < mistakes.size:
             some = mistakes[place : place + self.history.until_due(self.rows)]
-            follow(
+            native.follow(
                 some, self._counts, self._squares, self._logs, self._goal, self._levels,
                 monitoring.DETECTOR_WEIGHTS, float(self.run_length), self._marks,
             )  # fmt: skip

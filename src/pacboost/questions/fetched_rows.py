@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
-from pacboost.kernels import hashing
+from pacboost.kernels.hashing import BITS
+from pacboost.kernels.native import native
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.choose import open_source
 from pacboost.sources.oracles.held import Held
@@ -17,7 +18,7 @@ from pacboost.sources.oracles.held import Held
 MAX_ROWS_TO_FETCH = 200_000
 """Maximum number of rows read from a Dask collection. A certificate then has a width of a quarter
 of a percent, and more rows hardly narrow it."""
-COIN_KEY = np.uint64(0x9E3779B97F4A7C15)
+COIN_KEY = 0x9E3779B97F4A7C15
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +30,8 @@ class ByCoin:
     def __call__(self, rows: NDArray[np.uint64], held: Held) -> NDArray[np.bool_]:
         """Return which rows are chosen."""
         drawn = np.empty(rows.size, dtype=np.uint64)
-        hashing.numbers(rows, COIN_KEY, drawn)
-        return np.asarray(drawn * 2.0**-hashing.BITS < self.share)
+        native.draw(rows, COIN_KEY, drawn)
+        return np.asarray(drawn * 2.0**-BITS < self.share)
 
 
 def fetched(X: object, y: object) -> tuple[Any, NDArray[Any]]:

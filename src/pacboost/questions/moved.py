@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from pacboost.bounds.exact_tests import sign_test_p
 from pacboost.bounds.wording import HAVE_TIMES, UNMOVED_PAIRS
 from pacboost.errors import DataError, NotCertified, ParameterError
-from pacboost.kernels.monitoring import boost_rules, pay
+from pacboost.kernels.native import native
 from pacboost.numerics.percent import percent
 from pacboost.numerics.same_bits import exp, total
 from pacboost.questions.new_rows import NewRows
@@ -190,9 +190,9 @@ class LearnedRatio:
         codes = [binning.codes(values) for values in (new, old)]
         rules, values = np.zeros((ROUNDS, 6), dtype=np.int64), np.zeros((ROUNDS, 4))
         learned = np.concatenate([part[test:] for part in codes])
-        boost_rules(learned, pairs - test, SHRINKAGE, rules, values)
+        native.boost_rules(learned, pairs - test, SHRINKAGE, rules, values)
         payoffs, won = np.empty(test), np.zeros(len(names))
-        pay(codes[0][:test], codes[1][:test], rules, values, payoffs, won)
+        native.pay(codes[0][:test], codes[1][:test], rules, values, payoffs, won)
         right, wrong = int((payoffs > 0).sum()), int((payoffs < 0).sum())
         p = sign_test_p(right, wrong) / 2 if right > wrong else 1.0
         evidence = (

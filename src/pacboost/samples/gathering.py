@@ -43,16 +43,16 @@ class Gathering:
         """Whether rows can be hashed: the first rows give the salt."""
         return self._hasher is not None
 
-    def read(self, table: Table, rows: NDArray[np.uint64], *, compiled: bool = False) -> Hashes:
+    def read(self, table: Table, rows: NDArray[np.uint64]) -> Hashes:
         """Hash the rows to keep, for ``note``; this object is unchanged."""
         hasher = self._hasher
         if hasher is None:
             raise ValueError("no rows have been added, so there is no salt; call add first")
         every = self._columns.size == table.n_columns
         columns = None if every else self._columns.tolist()
-        first = hasher.hashes(table, None, columns, compiled=compiled)
+        first = hasher.hashes(table, None, columns)
         chosen = np.flatnonzero(first < self._limit)
-        exact = first[chosen] if every else hasher.hashes(table, chosen, compiled=compiled)
+        exact = first[chosen] if every else hasher.hashes(table, chosen)
         return np.stack([first[chosen], exact, rows[chosen]])
 
     def empty(self) -> Gathering:

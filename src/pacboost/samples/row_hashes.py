@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from pacboost.kernels import hashing
 from pacboost.kernels.hashing import MISSING
-from pacboost.kernels.runtime.threads import each_rows, span_size
+from pacboost.kernels.native import native
+from pacboost.kernels.runtime.threads import each_rows
 from pacboost.sources.table import Entries, Table, Values
 
 MAX_ROWS_FOR_SALT = 1024
@@ -45,8 +46,7 @@ class RowHasher:
         """Return the rows whose hash of some columns is below a limit."""
         far = table.in_place() if table.far else None
         one_block = table.entries is None and not table.levels and table.width >= table.n_columns
-        use_numpy = not one_block or table.n_rows * columns.size <= hashing.MIN_CELLS_TO_COMPILE
-        if use_numpy and far is None:
+        if not one_block and far is None:
             every = columns.size == table.n_columns
             hashes = self.hashes(table, None, None if every else columns.tolist())
             return np.flatnonzero(hashes < np.uint64(limit))
@@ -58,16 +58,10 @@ class RowHasher:
         table: Table,
         rows: Rows | None = None,
         columns: Iterable[int] | None = None,
-        *,
-        compiled: bool = False,
     ) -> Hashes:
-        """Hash all rows or some of them, by all columns or some of them.
-
-        Large tables are always hashed by compiled loops. ``compiled`` forces them for small tables
-        too, so that threads which hash one table each do not wait for each other.
-        """
+        """Hash all rows or some of them, by all columns or some of them."""
         if table.far and rows is not None:
-            return self.hashes(table.take(rows), None, columns, compiled=compiled)
+            return self.hashes(table.take(rows), None, columns)
         total = np.full(table.n_rows if rows is None else rows.size, self.salt, dtype=np.uint64)
         if columns is None and table.entries is not None and not table.levels:
             total += mixed(self._factors).sum() + self._stored(table.entries, rows)
@@ -77,10 +71,8 @@ class RowHasher:
             if first in table.levels:  # the last entry stands for missing values
                 levels = np.append(text_hashes(table.levels.columns[first]), np.uint64(MISSING))
             values, factors = table.block(first, last), self._factors[first:last]
-            _add_columns(values, rows, levels, factors, total, compiled=compiled)
-        if not compiled:
-            return mixed(total)
-        hashing.finish(total)
+            _add_columns(values, rows, levels, factors, total)
+        native.mix(total)
         return total
 
     @cached_property
@@ -103,28 +95,14 @@ def row_hashes(table: Table, rows: Rows | None = None, salt: int = 0) -> Hashes:
 
 
 def _add_columns(
-    values: Values,
-    rows: Rows | None,
-    levels: Hashes | None,
-    factors: Hashes,
-    total: Hashes,
-    *,
-    compiled: bool,
+    values: Values, rows: Rows | None, levels: Hashes | None, factors: Hashes, total: Hashes
 ) -> None:
     """Add the hashes of some columns to ``total``; ``levels`` has those of a category's levels."""
-    at_once = span_size(factors.size)
-    compiled = compiled or (rows is None and values.size > hashing.MIN_CELLS_TO_COMPILE)
 
     def task(first: int, last: int) -> None:
-        if compiled and levels is None:
-            part = values[first:last] if rows is None else values[rows[first:last]]
-            hashing.add_hashes(part, factors, total[first:last])
-            return
-        for start in range(first, last, at_once):
-            span = slice(start, min(start + at_once, last))
-            part = values[span if rows is None else rows[span]]
-            cells = _cells(part) if levels is None else _level_cells(part, levels)
-            total[span] += mixed(cells + factors).sum(axis=1)
+        part = values[first:last] if rows is None else values[rows[first:last]]
+        cells = part if levels is None else _level_cells(part, levels)
+        native.add_hashes(cells, factors, total[first:last])
 
     each_rows(task, total.size, width=factors.size)
 
@@ -174,10 +152,7 @@ def among(hashes: Hashes, others: Hashes) -> NDArray[np.bool_]:
 
 
 def mixed(x: Hashes) -> Hashes:
-    """Spread bits over the whole word (the finaliser of splitmix64)."""
-    x = x ^ (x >> np.uint64(30))
-    x *= np.uint64(0xBF58476D1CE4E5B9)
-    x ^= x >> np.uint64(27)
-    x *= np.uint64(0x94D049BB133111EB)
-    x ^= x >> np.uint64(31)
-    return x
+    """Spread bits over the whole word (the finalizer of splitmix64)."""
+    words = np.array(x, dtype=np.uint64)
+    native.mix(words)
+    return words

@@ -15,7 +15,6 @@ from sklearn.tree import DecisionTreeClassifier
 from pacboost import FilterBoostClassifier
 from pacboost.errors import CheckpointWarning, DataError, FileError, OutOfTime
 from pacboost.estimators.filtering import filter_session, filter_setup
-from pacboost.kernels import hashing
 from pacboost.models.file import checkpoint
 from pacboost.models.file.format import model_bytes
 from pacboost.theory.worlds import LabelNoise, hastie
@@ -344,19 +343,6 @@ def test_the_model_does_not_depend_on_threads_or_pieces(
     assert content(fit(name, tmp_path, n_jobs=7)) == first
     monkeypatch.setattr(refilling, "CELLS_PER_PIECE", 10**9)
     assert content(fit(name, tmp_path, n_jobs=2)) == first
-
-
-@pytest.mark.parametrize("name", ["array", "sparse", "files"])
-@pytest.mark.filterwarnings("ignore:the sparse")
-def test_the_model_does_not_depend_on_how_rows_are_hashed(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    by_numpy = fit(name, tmp_path, n_jobs=1)
-    monkeypatch.setattr(hashing, "MIN_CELLS_TO_COMPILE", 0)
-    compiled = fit(name, tmp_path, n_jobs=2)
-    assert content(compiled) == content(by_numpy)
-    first, second = by_numpy._sketches[0].to_dict(), compiled._sketches[0].to_dict()
-    assert all(np.array_equal(first[name], second[name]) for name in first)
 
 
 @pytest.mark.parametrize("threads", [1, 3])

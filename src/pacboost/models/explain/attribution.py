@@ -1,4 +1,4 @@
-"""SHAP values of votes of trees, in the forms of the shap package (see kernels/tree_shap.py)."""
+"""SHAP values of votes of trees, in the forms of the shap package (see src/native/tree/shap.h)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from pacboost.errors import DataError
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import tree_shap
+from pacboost.kernels.native import native
 from pacboost.kernels.runtime.threads import each_rows
+from pacboost.kernels.tree_shap import ShapTree
 from pacboost.models.model import Model
 from pacboost.numerics.same_bits import product
 from pacboost.samples.bins import upper_cuts
@@ -46,19 +47,19 @@ def shap_values(
 
     def task(start: int, stop: int) -> None:
         for arguments in prepared:
-            tree_shap.add(codes, start, stop, shares, arguments)
+            native.add_shap(codes, start, stop, shares, arguments)
 
     each_rows(task, codes.shape[1])
     return shares, expected
 
 
-def _prepare(tree: TreeRule, vote: float) -> tuple[tree_shap.ShapTree, Doubles]:
+def _prepare(tree: TreeRule, vote: float) -> tuple[ShapTree, Doubles]:
     """Return the kernel's arguments for a tree, and the tree's mean by cover."""
     feature, left, right = (_plain(a, np.int32) for a in (tree.feature, tree.left, tree.right))
     values = vote * _plain(tree.values, np.float64)
     before, distinct, share, reached = _edges(tree)
     factor, inverse, pull = _tables(share, -(-int(distinct.max()) // 2))
-    arguments = tree_shap.ShapTree(
+    arguments = ShapTree(
         tree.bins.missing, feature, _plain(tree.cut, np.int32), _plain(tree.missing_left, np.bool_),
         left, right, _plain(tree.member, np.int32), _plain(tree.members, np.uint8), values, before,
         factor, inverse, pull,
@@ -67,7 +68,7 @@ def _prepare(tree: TreeRule, vote: float) -> tuple[tree_shap.ShapTree, Doubles]:
 
 
 def _edges(tree: TreeRule) -> tuple[NDArray[np.int32], NDArray[np.int32], Doubles, Doubles]:
-    """Return the kernel's tables of all nodes (kernels/tree_shap.py), splits before leaves.
+    """Return the kernel's tables of all nodes (src/native/tree/shap.h), splits before leaves.
 
     The last table is the share of training rows in each node.
     """
@@ -76,7 +77,7 @@ def _edges(tree: TreeRule) -> tuple[NDArray[np.int32], NDArray[np.int32], Double
     parent, before, distinct = np.zeros((3, nodes), dtype=np.int32)
     share, reached = np.ones((2, nodes))
     cover = _plain(tree.cover, np.float64)
-    tree_shap.edges(feature, left, right, cover, parent, before, distinct, share, reached)
+    native.shap_edges(feature, left, right, cover, parent, before, distinct, share, reached)
     return before, distinct, share, reached
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels import hashing
+from pacboost.kernels.hashing import BITS
 from pacboost.kernels.native import native
 from pacboost.kernels.runtime.threads import ROWS_FOR_CHEAP_KERNELS, each_rows
 from pacboost.learners.learner import Learner
@@ -138,7 +138,7 @@ class Candidates(ABC):
         """Continue from the arrays of ``state``."""
 
 
-UNIT = 2.0**-hashing.BITS
+UNIT = 2.0**-BITS
 
 
 def key_of(*parts: int) -> np.uint64:
@@ -159,7 +159,7 @@ def numbers(rows: NDArray[np.uint64], key: np.uint64) -> NDArray[np.float64]:
     out = np.empty(rows.size, dtype=np.uint64)
 
     def task(start: int, stop: int) -> None:
-        hashing.numbers(rows[start:stop], key, out[start:stop])
+        native.draw(rows[start:stop], key, out[start:stop])
 
     each_rows(task, rows.size, at_least=ROWS_FOR_CHEAP_KERNELS)
     return out.astype(np.float64) * UNIT
@@ -341,14 +341,14 @@ class ArrayRows(Candidates):
 
     def _select(self, key: np.uint64, scale: float) -> NDArray[np.int64]:
         chances = np.minimum(1.0, self._bounds() / scale)
-        limits = np.ceil(chances * 2.0**hashing.BITS).astype(np.uint64)
+        limits = np.ceil(chances * 2.0**BITS).astype(np.uint64)
         parts: dict[int, NDArray[np.int64]] = {}
 
         def task(start: int, stop: int) -> None:
             out = np.empty(min(stop - start, ROWS_PER_SWEEP), dtype=np.int64)
             for first in range(start, stop, ROWS_PER_SWEEP):
                 kinds = self.kinds[first : min(first + ROWS_PER_SWEEP, stop)]
-                count = hashing.below(kinds, limits, first, key, out)
+                count = native.draw_below(kinds, limits, first, key, out)
                 parts[first] = out[:count].copy()
 
         each_rows(task, self.kinds.size)

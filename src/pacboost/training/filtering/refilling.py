@@ -9,20 +9,18 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacboost.kernels import hashing
+from pacboost.kernels.native import native
 from pacboost.ledgers.ledger import Refill
 from pacboost.numerics.same_bits import total
 from pacboost.parallel.cores import in_order
 from pacboost.samples.gathering import Gathering
 from pacboost.samples.row_hashes import Hashes
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.oracles.oracle import Drawn, Unread
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table
 from pacboost.training.filtering.candidates import AGAIN, FRESH, NEW, Candidates, Offer
@@ -80,8 +78,6 @@ class Look:
     scale: float
     learned: Gathering
     n_columns: int
-    compiled: bool
-    """Whether the table is large enough to compile the hashing of rows."""
 
     def pieces(self, offer: Offer, usable: NDArray[np.bool_] | None) -> Iterator[Offer]:
         """Divide the usable rows of an offer into pieces.
@@ -91,16 +87,13 @@ class Look:
         """
         if not self.vote_so_far.by_codes:
             return offer.pieces(usable, 2**62)
-        cells = CELLS_PER_PIECE * (2 if self._in_place(offer.batch) else 1)
+        cells = CELLS_PER_PIECE * (2 if self.encoder.codes_in_place(offer.batch) else 1)
         return offer.pieces(usable, max(MIN_ROWS_PER_PIECE, cells // max(1, self.n_columns)))
-
-    def _in_place(self, batch: Drawn) -> TypeGuard[Unread]:
-        return self.compiled and self.encoder.codes_in_place(batch)
 
     def __call__(self, piece: Offer) -> RefillFound:
         """Read, code and score the rows of a piece, and accept each with its probability."""
         batch = piece.batch
-        if self._in_place(batch):
+        if self.encoder.codes_in_place(batch):
             coded = self.encoder.read_in_place(batch)
         else:
             batch = batch.read()
@@ -108,9 +101,7 @@ class Look:
         rows = self.vote_so_far.score(coded)
         odds, chosen = np.empty(rows.n_rows), np.empty(rows.n_rows, dtype=np.int64)
         bounds = NO_BOUNDS if piece.bounds is None else piece.bounds
-        count = hashing.keep(
-            piece.tickets, self.key, rows.chances, bounds, self.scale, odds, chosen
-        )
+        count = native.keep(piece.tickets, self.key, rows.chances, bounds, self.scale, odds, chosen)
         chosen = chosen[:count]
         accepted = replace(rows.take(chosen), odds=odds[:count])
         tests = [(piece.kinds, *rows.outcomes)] if piece.is_unbiased else []
@@ -120,13 +111,11 @@ class Look:
 
     def _hash(self, table: Table, rows: NDArray[np.uint64]) -> tuple[list[Table], list[Hashes]]:
         """Hash accepted rows, except the very first ones, from which the salt is derived."""
-        compiled = self.compiled and not table.levels
-        if table.entries is None:  # NumPy hashes column by column
-            values = table.rows() if compiled else np.asfortranarray(table.rows())
-            table = ArrayTable(values, table.names, table.levels)
+        if table.entries is None:
+            table = ArrayTable(table.rows(), table.names, table.levels)
         if not self.learned.started:
             return [table], []
-        return [], [self.learned.read(table, rows, compiled=compiled)]
+        return [], [self.learned.read(table, rows)]
 
 
 class Tally:
@@ -206,12 +195,9 @@ class Refilling:
 
     def _task(self, learned: Gathering) -> Look:
         oracle = self._candidates.oracle
-        cells = (oracle.about_rows or 0) * oracle.n_columns
-        compiled = cells > hashing.MIN_CELLS_TO_COMPILE
         return Look(
-            self._encoder, self._vote_so_far, self._key, self._scale, learned, oracle.n_columns,
-            compiled,
-        )  # fmt: skip
+            self._encoder, self._vote_so_far, self._key, self._scale, learned, oracle.n_columns
+        )
 
     def _look(self, offers: Iterable[Offer]) -> None:
         candidates, look = self._candidates, self._task(self._candidates.learned)

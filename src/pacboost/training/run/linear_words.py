@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.word_list import GRID, WordList
+from pacboost.kernels.native import native
 from pacboost.kernels.runtime.threads import each_columns
-from pacboost.kernels.words import separate
 from pacboost.numerics.same_bits import log, row_totals, total
 from pacboost.samples.sample import Sample
 from pacboost.sources.sparse import words_of
@@ -73,7 +73,9 @@ def all_words(sample: Sample, prior: Floats) -> WordList:
         np.stack(orders),
     )
     each_columns(
-        lambda first, last: separate(*arguments, first, last, slopes, pushes), outputs, rows.size
+        lambda first, last: native.separate(*arguments, first, last, slopes, pushes),
+        outputs,
+        rows.size,
     )
     height = HEIGHTS[outputs > 1]
     heights = np.zeros((table.n_columns + 1, outputs))
