@@ -248,7 +248,7 @@ def taken(X: pd.DataFrame, categories: list[str], how: str) -> pd.DataFrame:
 
 @lru_cache(maxsize=2)
 def compile_kernels(module: str) -> None:
-    """Let a library that numba compiles fit a few rows, so that no time includes compilation."""
+    """Let a library that compiles when it is first used fit a few rows, so that no time has it."""
     if module == "chimeraboost":
         from chimeraboost import warmup
 

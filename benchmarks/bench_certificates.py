@@ -40,7 +40,7 @@ from pacboost.bounds import holdout, occam
 from pacboost.errors import NotCertified
 from pacboost.fit.rows import LabelledRows
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.threads import using
 from pacboost.learners.stump import Stump
 from pacboost.samples.bins import Bins
 from pacboost.samples.sample import Sample

@@ -6,7 +6,6 @@
     python benchmarks/bench_filtering.py growth thin --target 0.06        1, 3 and 10 million rows
     python benchmarks/bench_filtering.py memory --memory 1 --in-memory    Parquet, 10 times that
     python benchmarks/bench_filtering.py rows_kept                        memory against ln(1/ε)
-    python benchmarks/bench_filtering.py compile                          a fresh installation
 
 ``--out FILE`` keeps every result as a line of JSON as soon as it is there; ``--ours key=value``
 sets parameters of FilterBoostClassifier. The worlds, and why data matter in them, are in
@@ -424,17 +423,6 @@ def _show_line(bench: Bench, what: str, logs: Floats, figures: Floats) -> None:
     )
 
 
-def bench_compile(bench: Bench) -> None:
-    """Time the first small fit with compilation, and in a new process after that."""
-    for learner in LEAVES:
-        spec = bench.spec("additive", learner)
-        with tempfile.TemporaryDirectory() as cache:
-            for name in ("fresh installation", "second process"):
-                result = work("warm_up", spec, NUMBA_CACHE_DIR=cache)
-                bench.keep("compile", name, spec, result)
-                bench.say(f"{learner}, {name}: a fit on 3,000 rows {result['seconds']:.2f} s")
-
-
 def bench_tour(bench: Bench) -> None:
     """Race in all worlds to a loss that 5 % of the rows do not reach, and count rows kept."""
     for world, learner in TOUR:
@@ -449,7 +437,6 @@ PARTS: dict[str, Callable[[Bench], None]] = {
     "growth": bench_growth,
     "memory": bench_memory,
     "rows_kept": bench_rows_kept,
-    "compile": bench_compile,
 }
 
 

@@ -176,7 +176,7 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=4, help="random splits of each set")
     parser.add_argument("--jobs", type=int, default=1, help="how many fits run at the same time")
     options = parser.parse_args()
-    os.environ |= {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+    os.environ |= {"OMP_NUM_THREADS": "1"}
     console = Console(width=None if sys.stdout.isatty() else 160)
     racers = [who for who, (_, module, _) in RACERS.items() if find_spec(module)]
     for who in racers:

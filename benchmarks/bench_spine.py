@@ -8,10 +8,8 @@ Every figure is the least of several runs, taken in turns so that a noisy machin
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
@@ -99,7 +97,7 @@ def bench_fit(console: Console) -> None:
 
 def bench_bins(console: Console) -> None:
     """Time binning: from values to codes."""
-    from pacboost.kernels.runtime.threads import using
+    from pacboost.kernels.threads import using
     from pacboost.samples.bins import fit_bins
     from pacboost.sources.arrays import ArrayTable
 
@@ -191,17 +189,13 @@ print(sklearn_ready - start, imported - sklearn_ready, fitted - imported)
 
 
 def bench_startup(console: Console) -> None:
-    """Time a first fit with compilation, and in a new process after that."""
-    with tempfile.TemporaryDirectory() as cache:
-        for name in ("fresh installation", "second process", "third process"):
-            command = [sys.executable, "-c", STARTUP]
-            environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
-            run = subprocess.run(command, capture_output=True, check=True, env=environment)
-            sklearn, ours, fit = (float(part) for part in run.stdout.split())
-            console.print(
-                f"{name}: import scikit-learn {sklearn:.2f} s, import pacboost {ours:.2f} s more, "
-                f"first fit and predict {fit:.2f} s"
-            )
+    """Time the imports and the first fit of a process."""
+    run = subprocess.run([sys.executable, "-c", STARTUP], capture_output=True, check=True)
+    sklearn, ours, fit = (float(part) for part in run.stdout.split())
+    console.print(
+        f"import scikit-learn {sklearn:.2f} s, import pacboost {ours:.2f} s more, "
+        f"first fit and predict {fit:.2f} s"
+    )
     command = [
         sys.executable,
         "-c",

@@ -5,7 +5,6 @@
     python benchmarks/bench_strong.py speed               100 trees of 31 leaves, all cores
     python benchmarks/bench_strong.py memory              the peak beyond the input
     python benchmarks/bench_strong.py letter              26 classes
-    python benchmarks/bench_strong.py compile             the first tree of a fresh installation
     python benchmarks/bench_strong.py share               what rows that certify cost, and give
 
     python benchmarks/bench_strong.py accuracy --sets adult,letter --splits 2 --out results.jsonl
@@ -23,7 +22,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -297,39 +295,6 @@ def _peak(folder: str, who: str) -> int:
     return int(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
 
 
-COMPILE = """
-import time
-import numpy as np
-import sklearn.base, sklearn.utils.validation
-start = time.perf_counter()
-from pacboost import BoostClassifier
-imported = time.perf_counter()
-X = np.random.default_rng(0).normal(size=(2000, 5))
-y = (X[:, 0] > 0.1).astype(int) + (X[:, 1] > 0.1)
-BoostClassifier(n_estimators=3, early_stopping=False).fit(X, y > 0)
-two = time.perf_counter()
-BoostClassifier(n_estimators=3, early_stopping=False).fit(X, y)
-three = time.perf_counter()
-print(imported - start, two - imported, three - two)
-"""
-
-
-def bench_compile(console: Console, options: argparse.Namespace) -> None:
-    """Time a first tree with compilation, and in a new process after that."""
-    if options.without_ours or not ours(console, {OURS: {"n_estimators": 1}}):
-        return
-    with tempfile.TemporaryDirectory() as cache:
-        for name in ("fresh installation", "second process"):
-            command = [sys.executable, "-c", COMPILE]
-            environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
-            run = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=environment)
-            start, two, three = (float(part) for part in run.stdout.split())
-            console.print(
-                f"{name}: import pacboost {start:.2f} s, first tree of two classes {two:.2f} s, "
-                f"then of three classes {three:.2f} s"
-            )
-
-
 def bench_share(console: Console, options: argparse.Namespace) -> None:
     """Compare as many certifying rows as StrongClassifier has with a tenth, up to 100, and none.
 
@@ -384,7 +349,6 @@ PARTS = {
     "speed": bench_speed,
     "memory": bench_memory,
     "letter": bench_letter,
-    "compile": bench_compile,
     "choose": bench_choose,
     "share": bench_share,
 }

@@ -15,7 +15,6 @@ from _pytest.doctest import DoctestModule
 from click.testing import CliRunner, Result
 from hypothesis import settings
 
-from pacboost.kernels.runtime import compile_note
 from pacboost.models import calibration
 from pacboost.samples import sample
 from tests.bounds.coverage import COUNTS, HEADER
@@ -135,12 +134,6 @@ def hear_interrupts() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
-
-
-@pytest.fixture(autouse=True, scope="session")
-def no_note_about_compiling() -> None:
-    """Keep the note out of the output of ``pytest -s``."""
-    compile_note._said.add("compiling")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

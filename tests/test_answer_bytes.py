@@ -2,8 +2,8 @@
 
 ``answer_bytes.json`` holds a SHA-256 of every answer. Where a change is intended, write the file
 again with ``python -m tests.test_answer_bytes`` and name the kinds that changed in the commit
-message. Processes in which NumPy, BLAS, numba and the C library may use nothing but what every
-processor has give the same bytes.
+message. Processes in which NumPy, BLAS, the kernels and the C library may use nothing but what
+every processor has give the same bytes.
 """
 
 import hashlib
@@ -27,6 +27,7 @@ import pacboost
 from pacboost import BoostClassifier, BoostRegressor, theory
 from pacboost.errors import PacboostError
 from pacboost.questions.answering import certify_answers
+from tests.levels import levels_here
 from tests.models.kinds import KINDS, frame, numbers
 from tests.public import estimators
 from tests.recorded_models import (
@@ -345,10 +346,9 @@ def test_a_plain_processor_gives_the_same_answers() -> None:
     assert elsewhere(**PLAIN) == here()
 
 
-@pytest.mark.slow
-def test_kernels_for_any_processor_give_the_same_answers() -> None:
-    generic = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
-    assert elsewhere(**PLAIN, **generic) == here()
+@pytest.mark.parametrize("level", levels_here())
+def test_kernels_of_every_level_give_the_same_answers(level: str) -> None:
+    assert elsewhere(**PLAIN, PACBOOST_LEVEL=level) == here()
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.fitted.judging import margins_after, refuse_half, staged_errors, vote_of
 from pacboost.hypotheses.shapes import Shape, Shapes
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.threads import using
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.explain.explanation import class_number
 from pacboost.models.explain.importances import Importances

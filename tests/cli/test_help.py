@@ -90,7 +90,7 @@ def test_help_and_version_load_nothing_heavy() -> None:
         "import sys\nfrom pacboost.cli.main import main\n"
         "for words in sys.argv[1:]:\n"
         "    try:\n        main(words.split())\n    except SystemExit:\n        pass\n"
-        "heavy = {'numpy', 'scipy', 'numba', 'sklearn', 'rich', 'narwhals'} & set(sys.modules)\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'rich', 'narwhals'} & set(sys.modules)\n"
         "sys.exit(f'loaded {heavy}' if heavy else 0)"
     )
     asked = ["--help", "--version", "fit --help", "predict --help"]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor
-from pacboost.kernels.runtime.team import Team
+from pacboost.kernels import team
 from pacboost.models.file.format import model_bytes
 from pacboost.sources.file_rows import read_csv
 
@@ -235,7 +235,7 @@ def test_threads_change_no_byte_of_trees(
     kind: str, numbers: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pacboost.learners.tree.MIN_CELLS_FOR_LARGE_TEAM", 0)
-    monkeypatch.setattr("pacboost.kernels.runtime.team.cores", lambda: 16)
+    monkeypatch.setattr("pacboost.kernels.team.cores", lambda: 16)
     assert len({model_bytes(FITS[kind](threads).model_) for threads in numbers}) == 1
 
 
@@ -244,11 +244,8 @@ def test_threads_change_no_byte_of_trees(
 def test_teams_that_change_between_calls_change_no_byte(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pacboost.kernels.runtime.team.cores", lambda: 4)
-    expected, run, drawn = FITS[kind](1), Team.run, np.random.default_rng(0)
-
-    def run_by_some(team: Team, body: Any, size: int, *arguments: Any) -> None:
-        run(team, body, int(drawn.integers(1, size + 1)), *arguments)
-
-    monkeypatch.setattr(Team, "run", run_by_some)
+    monkeypatch.setattr("pacboost.kernels.team.cores", lambda: 4)
+    expected, largest, drawn = FITS[kind](1), team.largest_team, np.random.default_rng(0)
+    some = lambda: int(drawn.integers(1, largest() + 1))  # noqa: E731
+    monkeypatch.setattr(team, "largest_team", some)
     assert model_bytes(FITS[kind](4).model_) == model_bytes(expected.model_)

@@ -305,13 +305,6 @@ def threads(random: Random, folder: Path) -> None:
         assert all((result == expected).all() for result in pool.map(saved_and_loaded, paths))
 
 
-def compiling(random: Random, folder: Path) -> None:
-    """Start two processes at once with an empty cache."""
-    running = [at_once.started(folder) for _ in range(2)]
-    answers = [process.communicate(timeout=900)[0].strip() for process in running]
-    assert answers == ["1.0", "1.0"], answers
-
-
 def cluster(random: Random, folder: Path) -> None:
     """Fit on a cluster whose workers are killed, stopped and started again."""
     from tests.cluster.clusters import bytes_of, process_ids

@@ -4,7 +4,6 @@ Each takes a random generator and a folder, tries one case, and raises if it fai
 """
 
 import os
-import pickle
 import re
 import signal
 import subprocess
@@ -18,16 +17,11 @@ from http.client import HTTPConnection
 from pathlib import Path
 from random import Random
 from typing import Any
-from unittest.mock import patch
-
-import numba
 
 from pacboost import pacboost_check as checker
 from pacboost.bounds import wording
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import PacboostError
-from pacboost.kernels.runtime import disk_cache, jit
-from pacboost.kernels.runtime.disk_cache import CheckedFiles
 from pacboost.models.file import container
 from pacboost.questions import verify
 from tests.attacks.forging import MADE, consistent, stands
@@ -45,15 +39,13 @@ from tests.models.kinds import DECISIONS
 from tests.questions.measured import every_measure
 
 MODULES = (
-    "numba", "numpy", "pacboost", "json", "encodings", "random", "multiprocessing", "tempfile",
-    "sitecustomize", "usercustomize", "scipy", "sklearn", "llvmlite", "narwhals", "pandas",
+    "numpy", "pacboost", "json", "encodings", "random", "multiprocessing", "tempfile",
+    "sitecustomize", "usercustomize", "scipy", "sklearn", "narwhals", "pandas",
     "polars", "pyarrow", "click", "rich", "starlette", "uvicorn", "dask", "distributed",
     "matplotlib", "yaml", "webbrowser", "pickle", "socket", "selectors", "tornado", "cloudpickle",
     "secrets", "hashlib",
 )  # fmt: skip
 """Names that pacboost, its libraries or the processes that it starts import."""
-STRANGER = 12345
-"""The number of a user who owns nothing."""
 
 
 def hostile_folders(random: Random, folder: Path) -> None:
@@ -62,8 +54,6 @@ def hostile_folders(random: Random, folder: Path) -> None:
     hostile_folder(work, random.sample(MODULES, random.randint(1, len(MODULES))), random)
     every = [line for lines in CALLS.values() for line in lines if line != FIT_A_MODEL]
     variables = {**os.environ, "PYTHONPATH": str(SOURCE)}
-    if random.random() < 0.05:
-        variables["NUMBA_CACHE_DIR"] = str(folder / "cache")  # everything is compiled
     for line in (FIT_A_MODEL, random.choice([ON_A_CLUSTER, *random.sample(every, 3)])):
         done = subprocess.run(
             [*command, *line.split()], cwd=work, env=variables, capture_output=True, text=True,
@@ -235,102 +225,3 @@ def opens(port: str, token: str, pause: float) -> bool:
     assert (answer.status == 303) == ("set-cookie" in {k.lower() for k, _ in answer.getheaders()})
     asking.close()
     return answer.status == 303
-
-
-class Planted:
-    """Runs, when it is unpickled, and leaves a mark."""
-
-    def __init__(self, mark: Path) -> None:
-        self.mark = mark
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return os.mkdir, (str(self.mark),)
-
-
-def compiled(folder: Path, form: bytes = b"") -> int:
-    """Call a kernel with this cache as a new process would; write this in place of its code."""
-    scope: dict[str, Any] = {"__file__": __file__}
-    exec(compile("def doubled(x):\n    return x + x", __file__, "exec"), scope)
-    write = CheckedFiles.write
-    other = (lambda self, key, code: write(self, key, form)) if form else write
-    for checked in (disk_cache.others_write, disk_cache.holds_safe_files):
-        checked.cache_clear()
-    with (
-        patch.object(numba.config, "CACHE_DIR", str(folder)),
-        patch.object(CheckedFiles, "write", other),
-    ):
-        return int(jit.kernel(scope["doubled"])(3))
-
-
-def cache_owners(random: Random, folder: Path) -> None:
-    """Let another user into a cache, who plants code wherever the system allows; it may not run.
-
-    It runs if nobody else could have planted it: that shows that the attack works.
-    """
-    if os.name != "posix" or os.getuid() != 0 or not jit.HAS_ENTRIES:
-        return  # only root can act as another user
-    folder.chmod(0o755)
-    mark, cache = folder / "ran", folder / "above" / "between" / "cache"
-    cache.mkdir(parents=True)
-    form = pickle.dumps(Planted(mark))
-    assert compiled(cache, form) == 6
-    (file,) = cache.rglob("*.nbc")
-    planted = file.read_bytes()
-    chain = [file, *file.parents[: list(file.parents).index(folder)]]
-    for place in chain:
-        place.chmod(0o755 if place.is_dir() else 0o644)
-    changed = random.sample(chain, random.choice((0, 1, 1, 2)))
-    for place in changed:
-        change = random.choice(("owner", "all", "group", "sticky"))
-        if change == "owner":
-            os.chown(place, STRANGER, STRANGER)
-        elif change == "group":
-            os.chown(place, 0, STRANGER)
-        place.chmod({"owner": 0o755, "all": 0o777, "group": 0o775, "sticky": 0o1777}[change])
-    file.write_bytes(b"")  # as if nobody had planted anything yet
-    way = as_stranger(chain, planted)
-    if way == NOT_AT_ALL:
-        file.write_bytes(planted)
-    elif way == BY_A_FOLDER and random.random() < 0.5:
-        for place in set(chain) - set(changed):  # a stranger may move what is ours to this place
-            os.chown(place, 0, 0)
-            place.chmod(0o755)
-    assert compiled(cache) == 6
-    modes = [(str(place), place.stat().st_uid, oct(place.stat().st_mode)) for place in chain]
-    assert not (mark.exists() and way), modes
-    assert mark.exists() or changed, modes
-
-
-NOT_AT_ALL, BY_THE_FILE, BY_A_FOLDER = range(3)
-
-
-def as_stranger(chain: list[Path], content: bytes) -> int:
-    """Have another user write the first path of a chain of folders, by all means; return how."""
-    child = os.fork()
-    if child:
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    way = NOT_AT_ALL
-    try:
-        os.setgroups([])
-        os.setgid(STRANGER)
-        os.setuid(STRANGER)
-        way = written_by_a_stranger(chain, content)
-    finally:
-        os._exit(way)
-
-
-def written_by_a_stranger(chain: list[Path], content: bytes) -> int:
-    file = chain[0]
-    for place in chain:
-        with suppress(OSError):
-            place.chmod(0o777)  # their own
-    with suppress(OSError):
-        file.write_bytes(content)
-        return BY_THE_FILE
-    for place in chain:  # the file itself, or a folder above it
-        with suppress(OSError):
-            place.rename(place.with_name("before"))
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content)
-            return BY_A_FOLDER
-    return NOT_AT_ALL

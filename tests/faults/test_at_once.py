@@ -14,7 +14,7 @@ from joblib import Parallel, delayed
 
 from pacboost.errors import FileError
 from pacboost.sources.oracles import arrow, csv_lines, svmlight
-from tests.faults.at_once import X, started, votes, y
+from tests.faults.at_once import X, votes, y
 
 ORACLES: dict[str, Callable[[Path], Any]] = {
     "csv": lambda path: csv_lines.CsvOracle(path, "t"),
@@ -45,24 +45,6 @@ def test_processes_fit_after_their_parent_has(start: str, alone: list[float]) ->
 def test_joblib_fits(backend: str, alone: list[float]) -> None:
     result = Parallel(n_jobs=2, backend=backend)(delayed(votes)(seed) for seed in range(3))
     assert all(each == alone for each in result)
-
-
-@pytest.mark.slow
-def test_four_processes_compile_at_once_from_an_empty_cache(tmp_path: Path) -> None:
-    running = [started(tmp_path) for _ in range(4)]
-    answers = {process.communicate(timeout=1_800)[0] for process in running}
-    assert len(answers) == 1
-    assert float(answers.pop()) == 1.0
-    assert not list(tmp_path.rglob("*.tmp"))
-    assert started(tmp_path).communicate(timeout=1_800)[0].strip() == "1.0"
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name != "posix" or not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_cache_folder_that_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("no folder", encoding="utf-8")
-    process = started(tmp_path / "file")  # a folder cannot be made here, by no user at all
-    assert process.communicate(timeout=1_800)[0].strip() == "1.0"
 
 
 def changed(path: Path, change: str) -> None:

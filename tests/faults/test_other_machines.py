@@ -14,6 +14,7 @@ import pytest
 
 from pacboost.numerics import same_bits
 from pacboost.numerics.same_bits import erfc, solved
+from tests.levels import levels_here
 from tests.recorded_models import MODELS, digest
 
 ROOT = Path(__file__).parents[2]
@@ -85,7 +86,7 @@ def elsewhere(variables: dict[str, str], kinds: tuple[str, ...]) -> dict[str, st
     [
         {"OPENBLAS_NUM_THREADS": "2"},
         {"OPENBLAS_CORETYPE": "ARMV8" if os.uname().machine == "aarch64" else "Haswell"},
-        {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},
+        *({"PACBOOST_LEVEL": level} for level in levels_here()),
     ],
     ids=str,
 )

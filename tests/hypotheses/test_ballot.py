@@ -11,7 +11,7 @@ from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.threads import using
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.bins import Bins
 from pacboost.samples.coded_table import CodedTable

@@ -15,7 +15,7 @@ from pacboost.hypotheses.partial_dependence import partial_dependence
 from pacboost.hypotheses.shapes import shapes
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.threads import using
 from pacboost.numerics.exact import VOTE_UNIT, round_vote
 from pacboost.samples.bins import Bins
 from pacboost.samples.sample import unlabelled

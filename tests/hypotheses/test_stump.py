@@ -14,7 +14,7 @@ from pacboost.hypotheses.forest import LOW, Forest, ForestTree
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.kernels.forest import LEAF
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.threads import using
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.sources.arrays import ArrayTable

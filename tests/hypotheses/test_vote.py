@@ -21,7 +21,7 @@ from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.hypotheses.word_list import WordList
-from pacboost.kernels.runtime import threads
+from pacboost.kernels import threads
 from pacboost.numerics.exact import MAX_VOTE, round_vote
 from pacboost.samples.bins import Bins
 from pacboost.sources.arrays import ArrayTable

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.runtime import Bytes, Cells, Floats, Numbers, Rows, Signs, Wholes, Words
-from pacboost.kernels.runtime.team import together
+from pacboost.kernels.arrays import Bytes, Cells, Floats, Numbers, Rows, Signs, Wholes, Words
+from pacboost.kernels.team import together
 from pacboost.numerics.exact import wrong_classes as by_scores
 from pacboost.numerics.exact import wrong_margins
 

@@ -1,6 +1,5 @@
 """What of the GPU's side can be checked without one: its choice, its sources, its names."""
 
-import math
 import re
 import shutil
 import subprocess
@@ -20,7 +19,7 @@ from pacboost.kernels.cuda import device as cuda
 from pacboost.kernels.cuda import encode, forest, launches, predict, twins, weighing
 from pacboost.kernels.native import native
 from pacboost.numerics import same_bits
-from pacboost.numerics.same_bits import LN2_HIGH, LN2_LOW, MAX_NUMBERS_TO_COPY, total
+from pacboost.numerics.same_bits import MAX_NUMBERS_TO_COPY, total
 from pacboost.training.bags.bagging import tree_maker
 
 SOURCES = Path(__file__).parents[2] / "src" / "native"

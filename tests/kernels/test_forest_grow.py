@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.forest import LOW
+from pacboost.kernels.arrays import Bytes, Floats, Wholes
 from pacboost.kernels.forest import LEAF
-from pacboost.kernels.runtime import Bytes, Floats, Wholes
 from pacboost.samples.bins import Bins
 from pacboost.samples.coded_table import CodedTable
 from pacboost.samples.sample import Sample

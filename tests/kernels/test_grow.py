@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from numpy.typing import DTypeLike, NDArray
 
 from pacboost.kernels import layout
+from pacboost.kernels.arrays import Bytes, Floats, Rows, Wholes, Words
 from pacboost.kernels.native import LINE, native
-from pacboost.kernels.runtime import Bytes, Floats, Rows, Wholes, Words
-from pacboost.kernels.runtime.team import together
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.team import together
+from pacboost.kernels.threads import using
 from tests.kernels import naive
 
 CRITERIA = {"newton": layout.NEWTON, "z": layout.Z, "error": layout.ERROR}

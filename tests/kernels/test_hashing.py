@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from pacboost.kernels import runtime
+from pacboost.kernels.arrays import Bytes, Words
 from pacboost.kernels.hashing import BITS
 from pacboost.kernels.native import native
 
@@ -21,14 +21,14 @@ def drawn_twin(row: int, key: int) -> int:
     return (z ^ z >> 31) >> (64 - BITS)
 
 
-def below_twin(kinds: runtime.Bytes, limits: runtime.Words, first: int, key: int) -> list[int]:
+def below_twin(kinds: Bytes, limits: Words, first: int, key: int) -> list[int]:
     """Ask row by row."""
     rows = range(first, first + kinds.size)
     limit = limits.tolist()
     return [r for r, kind in zip(rows, kinds, strict=True) if drawn_twin(r, key) < limit[kind]]
 
 
-def drawn(rows: runtime.Words, key: int) -> runtime.Words:
+def drawn(rows: Words, key: int) -> Words:
     out = np.empty(rows.size, dtype=np.uint64)
     native.draw(rows, key, out)
     return out

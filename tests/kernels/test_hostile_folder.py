@@ -1,4 +1,4 @@
-"""A working directory that holds ``numba.py`` and ``numpy.py``: nothing of it is run."""
+"""A working directory that holds ``numpy.py`` and others: nothing of it is run."""
 
 import os
 import re
@@ -52,7 +52,7 @@ def test_every_command_is_called() -> None:
 )
 def test_nothing_of_the_working_directory_is_run(tmp_path: Path, name: str) -> None:
     """``-P`` keeps the folder out of the path of this process, as a console script does."""
-    modules = ("numba", "numpy", "pacboost", "sitecustomize", "pyarrow", "sklearn", "rich")
+    modules = ("nanobind", "numpy", "pacboost", "sitecustomize", "pyarrow", "sklearn", "rich")
     hostile_folder(tmp_path, modules)
     # an empty entry of PYTHONPATH would be the working directory
     path = os.pathsep.join(filter(None, [str(SOURCE), os.environ.get("PYTHONPATH", "")]))

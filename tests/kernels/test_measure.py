@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pacboost.kernels.arrays import Floats, Signs
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime import Floats, Signs
-from pacboost.kernels.runtime.team import together
+from pacboost.kernels.team import together
 from tests.kernels import naive
 from tests.kernels.naive import summed
 

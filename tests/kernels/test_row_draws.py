@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from pacboost.kernels import team
 from pacboost.kernels.native import native
 from pacboost.kernels.row_draws import KEY_BITS, draw_rows
-from pacboost.kernels.runtime import team
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.threads import using
 
 ROWS_PER_SPAN: int = native.ROWS_PER_DRAWN_SPAN
 WORD = 2**64 - 1

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pacboost.kernels import same_bits
+from pacboost.kernels.arrays import Floats
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime import Floats
 from pacboost.numerics import same_bits as plain
 
 

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from numpy.typing import DTypeLike, NDArray
 
+from pacboost.kernels import team
+from pacboost.kernels.arrays import Cells, Wholes
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime import Cells, Wholes, team
-from pacboost.kernels.runtime.threads import using
 from pacboost.kernels.sparse import SparseColumns
+from pacboost.kernels.threads import using
 
 
 def some_columns(

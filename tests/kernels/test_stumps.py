@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as nph
 from numpy.typing import DTypeLike
 
+from pacboost.kernels import team
+from pacboost.kernels.arrays import Cells, Signs, Wholes
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime import Bytes, Cells, Signs, Wholes, team
-from pacboost.kernels.runtime.team import together
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.threads import using
 from tests.kernels import naive
 
 

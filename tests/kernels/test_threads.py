@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.kernels.runtime import Cells, threads
+from pacboost.kernels import threads
+from pacboost.kernels.arrays import Cells
 from pacboost.samples.bins import fit_bins
 from pacboost.sources.arrays import ArrayTable
 

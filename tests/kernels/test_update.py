@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from pacboost.boosters.booster import Moved
 from pacboost.boosters.newton import exponential
 from pacboost.boosters.regression import Absolute, Huber, Quantile, Residual, ResidualState, Square
+from pacboost.kernels import team
+from pacboost.kernels.arrays import Bytes, Floats, Signs, Wholes
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime import Bytes, Floats, Signs, Wholes, team
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.threads import using
 from pacboost.numerics.exact import MAX_TOTAL, VOTE_UNIT, round_vote
 from tests.kernels import naive
 from tests.kernels.naive import summed

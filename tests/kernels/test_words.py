@@ -5,22 +5,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.kernels import runtime, split
+from pacboost.kernels import layout
+from pacboost.kernels.arrays import Floats as Doubles
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime.team import together
+from pacboost.kernels.team import together
 from pacboost.kernels.words import WordRows
 from pacboost.sources import arrays, sparse
 from tests.word_samples import some_presence
 
-Doubles = runtime.Floats
-
 
 def spoken(criterion: int, pull: Doubles, weight: Doubles, penalty: float) -> float:
     """By the definition, all outputs together."""
-    if criterion == split.NEWTON:
+    if criterion == layout.NEWTON:
         below = weight + penalty
         return float(np.divide(pull**2, below, out=np.zeros(pull.shape), where=below > 0).sum())
-    if criterion == split.ERROR:
+    if criterion == layout.ERROR:
         return float(np.abs(pull).sum())
     plus, minus = (weight + pull) / 2, (weight - pull) / 2
     return float((weight - 2 * np.sqrt(plus * minus)).sum())
@@ -28,7 +27,7 @@ def spoken(criterion: int, pull: Doubles, weight: Doubles, penalty: float) -> fl
 
 @given(
     some_presence(),
-    st.sampled_from([split.NEWTON, split.ERROR, split.Z]),
+    st.sampled_from([layout.NEWTON, layout.ERROR, layout.Z]),
     st.booleans(),
     st.booleans(),
     st.integers(0, 2**32 - 1),
@@ -69,7 +68,7 @@ def test_gains_of_words(
 
 def test_nearly_pure_cells_keep_their_digits_and_empty_ones_win_nothing() -> None:
     weight = 2**52
-    assert native.spoken(split.Z, float(weight - 2), float(weight), 0.0) == pytest.approx(
+    assert native.spoken(layout.Z, float(weight - 2), float(weight), 0.0) == pytest.approx(
         weight - 2 * (weight - 1) ** 0.5, rel=1e-15
     )
-    assert native.spoken(split.NEWTON, 0.0, 0.0, 0.0) == 0
+    assert native.spoken(layout.NEWTON, 0.0, 0.0, 0.0) == 0

@@ -11,9 +11,9 @@ from scipy import sparse
 
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels.runtime import team
-from pacboost.kernels.runtime.team import team_for
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels import team
+from pacboost.kernels.team import team_for
+from pacboost.kernels.threads import using
 from pacboost.learners.sparse_growing import SparseTreeSearch
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import DenseTreeSearch, Tree
@@ -213,7 +213,7 @@ def test_sparse_trees_are_the_dense_ones(sets: Any, max_features: Any) -> None:
 def test_threads_change_no_tree(sets: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pacboost.learners.tree.MIN_CELLS_PER_THREAD", 1)
     monkeypatch.setattr("pacboost.learners.tree.MIN_CELLS_FOR_LARGE_TEAM", 0)
-    monkeypatch.setattr("pacboost.kernels.runtime.team.cores", lambda: 3)
+    monkeypatch.setattr("pacboost.kernels.team.cores", lambda: 3)
     generator, sample = one_sample(3)
     request = some_request(generator, sample, "newton")
     actual = []

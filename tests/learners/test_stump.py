@@ -13,8 +13,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.kernels.runtime import team as teams
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels import team as teams
+from pacboost.kernels.threads import using
 from pacboost.learners.learner import Search
 from pacboost.learners.sklearn import fit_bag
 from pacboost.learners.stump import Stump

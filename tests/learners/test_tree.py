@@ -17,7 +17,7 @@ from pacboost.boosters.booster import Booster, whole_values
 from pacboost.boosters.logit import Logit
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.threads import using
 from pacboost.learners.tree import Tree
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Request, Sample
@@ -551,7 +551,7 @@ MANY_ROWS = 150_000
 
 
 def test_any_number_of_threads_grows_the_same_tree(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pacboost.kernels.runtime.team.cores", lambda: 16)
+    monkeypatch.setattr("pacboost.kernels.team.cores", lambda: 16)
     sample = wide_sample(np.random.default_rng(11), MANY_ROWS, 0.02)
     generator = np.random.default_rng(12)
     request = some_request(generator, sample, "newton")
@@ -572,7 +572,7 @@ def test_any_number_of_threads_grows_the_same_tree(monkeypatch: pytest.MonkeyPat
 def test_a_team_splits_by_the_same_constraints(
     n_jobs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pacboost.kernels.runtime.team.cores", lambda: 16)
+    monkeypatch.setattr("pacboost.kernels.team.cores", lambda: 16)
     generator = np.random.default_rng(13)
     sample = wide_sample(generator, 20_000, 0.05)
     request = some_request(generator, sample, "gini")

@@ -14,7 +14,7 @@ from pacboost.boosters import AdaBoost, Gentle, Logit
 from pacboost.boosters.booster import Booster
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.word_list import WordList
-from pacboost.kernels.runtime import team, threads
+from pacboost.kernels import team, threads
 from pacboost.learners.learner import Search
 from pacboost.learners.words import Words
 from pacboost.samples.sample import Request, Sample

@@ -17,7 +17,7 @@ from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor, TextBo
 from pacboost.errors import DataError
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels.runtime import threads
+from pacboost.kernels import threads
 from pacboost.models.explain.attribution import shap_values
 from pacboost.samples.bins import Bins
 from pacboost.sources.arrays import ArrayTable

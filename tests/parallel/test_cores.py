@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from pacboost.errors import ParameterError
-from pacboost.kernels.runtime import team
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels import team
+from pacboost.kernels.threads import using
 from pacboost.parallel import cores
 from pacboost.parallel.cores import in_order
 
@@ -131,7 +131,7 @@ def test_an_explicit_number_is_larger_than_what_openmp_may_have(
 IN_DASK = """
 import os
 from pacboost import AdaBoostClassifier
-from pacboost.kernels.runtime.threads import threads, using
+from pacboost.kernels.threads import threads, using
 from pacboost.parallel import cores
 
 def threads_in_use(n_jobs):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pacboost import AdaBoostClassifier, BoostClassifier
-from pacboost.kernels.runtime import team
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels import team
+from pacboost.kernels.threads import using
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree

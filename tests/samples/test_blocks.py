@@ -9,7 +9,7 @@ from scipy import sparse
 
 from pacboost.errors import ParameterError
 from pacboost.kernels import layout
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.threads import using
 from pacboost.learners.tree import DenseTreeSearch, Tree
 from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.blocks import MAX_ROWS_COMPARED, Blocks, lay_out

@@ -47,7 +47,7 @@ from pacboost.boosters.booster import (
 from pacboost.errors import ParameterError, invalid
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime.team import team_for, together
+from pacboost.kernels.team import team_for, together
 from pacboost.numerics.exact import FRESH_TOTAL, MAX_TOTAL, MAX_VOTE, round_vote
 from pacboost.numerics.memory import in_host_memory
 from pacboost.numerics.same_bits import log, log_sum_exp

@@ -30,8 +30,8 @@ from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import same_bits
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime.team import team_for, together
-from pacboost.kernels.runtime.threads import ROWS_FOR_CHEAP_KERNELS
+from pacboost.kernels.team import team_for, together
+from pacboost.kernels.threads import ROWS_FOR_CHEAP_KERNELS
 from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.numerics.same_bits import exp, log, row_totals, total
 from pacboost.samples.sample import Request, Signs, Sums

@@ -40,7 +40,7 @@ from pacboost.boosters.booster import (
 )
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime.team import team_for, together
+from pacboost.kernels.team import team_for, together
 from pacboost.numerics.exact import MAX_VOTE, VOTE_UNIT, in_units_of_least, whole_scale
 from pacboost.numerics.same_bits import log, mean, total
 from pacboost.samples.sample import Request, Signs, Sums

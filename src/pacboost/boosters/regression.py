@@ -55,7 +55,7 @@ from pacboost.boosters.newton import LogLink, exponential
 from pacboost.errors import DataError, invalid
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime.team import team_for, together
+from pacboost.kernels.team import team_for, together
 from pacboost.numerics.exact import FRESH_TOTAL, VOTE_UNIT, quantile_of, quantiles_of_cells
 from pacboost.numerics.same_bits import total
 from pacboost.samples.sample import Request, Signs, Sums

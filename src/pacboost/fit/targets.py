@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets, is_multilabel
 from sklearn.utils.validation import column_or_1d
 
 from pacboost.errors import DataError, OneClassWarning, warn
-from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, each_rows
+from pacboost.kernels.threads import ROWS_PER_SPAN, each_rows
 from pacboost.numerics.same_bits import mean
 from pacboost.sources.explained_errors import (
     checked_by_scikit_learn,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, each_rows
+from pacboost.kernels.threads import ROWS_PER_SPAN, each_rows
 from pacboost.samples.bins import Bins
 from pacboost.sources.table import Table
 

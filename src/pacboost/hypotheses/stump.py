@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Answers, CellValues, FeaturePart, Names, Rule
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime.team import team_for, together
+from pacboost.kernels.team import team_for, together
 from pacboost.samples.bins import upper_cuts
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Values

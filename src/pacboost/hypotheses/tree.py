@@ -14,7 +14,7 @@ from pacboost.hypotheses import hypothesis
 from pacboost.hypotheses.hypothesis import Cells, CellValues, FeaturePart, Names, value_words
 from pacboost.kernels import layout
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime.threads import each_rows
+from pacboost.kernels.threads import each_rows
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.bins import Bins, Codes
 from pacboost.samples.sample import Sample

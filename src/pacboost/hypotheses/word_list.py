@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis, Names, value_words
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime.threads import each_rows
+from pacboost.kernels.threads import each_rows
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.sample import Sample
 from pacboost.sources.sparse import WordTable, words_of

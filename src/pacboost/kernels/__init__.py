@@ -1,5 +1,5 @@
-"""Loops over rows, compiled by numba: arrays in, arrays out; ``naive`` holds each one's NumPy twin.
+"""The door to the compiled kernels of src/native: arrays in, arrays out (docs/kernels.md).
 
-A kernel works on a share of the rows or columns and holds no lock, so ``threads`` can run several
-at once; no result depends on how many.
+``native`` holds the functions, ``team`` and ``threads`` say how many threads run them, and the
+other files name what arrays and tuples hold. ``tests/kernels/naive.py`` has NumPy versions.
 """

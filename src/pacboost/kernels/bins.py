@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.arrays import Floats, Wholes
 from pacboost.kernels.device import gpu_in_use
-from pacboost.kernels.runtime import Floats, Wholes
 
 if TYPE_CHECKING:
     from pacboost.kernels.cuda.device import Array

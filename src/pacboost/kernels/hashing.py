@@ -1,6 +1,6 @@
 """Hashes of rows (see samples/row_hashes.py), and random numbers that depend on row and key.
 
-The compiled functions are in src/native/core/hash.h; those here are parts of other kernels.
+The compiled functions are in src/native/core/hash.h.
 """
 
 from __future__ import annotations
@@ -10,27 +10,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.arrays import Wholes, Words
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime import Wholes, Words
-from pacboost.kernels.runtime.jit import inline
-from pacboost.kernels.runtime.threads import each_rows
+from pacboost.kernels.threads import each_rows
 from pacboost.numerics.memory import lies_on_gpu
 
 if TYPE_CHECKING:
     from pacboost.kernels.cuda.device import GpuArray
 
-STEP = MISSING = np.uint64(0x9E3779B97F4A7C15)
-"""The increment of splitmix64, and the cell of missing values."""
+MISSING = np.uint64(0x9E3779B97F4A7C15)
+"""The cell of missing values."""
 BITS = 53
 """Random numbers are integers below 2**53, which are exact as floats."""
-
-
-@inline
-def mixed(x: np.uint64) -> np.uint64:
-    """Spread bits over the whole word: the finalizer of splitmix64 (Steele, Lea and Flood 2014)."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
 
 
 def rows_below(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pacboost.kernels.runtime import Bytes, Cells, Floats, Rows, Wholes, Words
+from pacboost.kernels.arrays import Bytes, Cells, Floats, Rows, Wholes, Words
 
 LANE, BASE, BINS, DEFAULT, CATEGORY, MONOTONE = range(6)
 """Columns of ``features``, a line for each feature: its lane, its first code there, the number of

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from pacboost.kernels.device import use_gpu, using_gpu
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.threads import using
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pacboost.kernels.runtime import Bytes, Floats, Numbers, Rows, Signs, Wholes
+from pacboost.kernels.arrays import Bytes, Floats, Numbers, Rows, Signs, Wholes
 
 
 class RoundRows(NamedTuple):

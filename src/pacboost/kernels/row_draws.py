@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime.team import team_for, together
+from pacboost.kernels.team import team_for, together
 
 KEY_BITS = 20
 """A seed shifted by these is a key, for drawing rows and the features of each leaf of a tree."""

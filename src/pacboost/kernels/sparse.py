@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.arrays import Cells, Floats, Numbers, Rows, Wholes
 from pacboost.kernels.layout import Leaves, Splits
-from pacboost.kernels.runtime import Cells, Floats, Numbers, Rows, Wholes
 
 
 class SparseColumns(NamedTuple):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.runtime import Bytes, Floats, Numbers
+from pacboost.kernels.arrays import Bytes, Floats, Numbers
 
 
 class ShapTree(NamedTuple):

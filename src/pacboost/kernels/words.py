@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.runtime import Bytes, Numbers, Wholes
+from pacboost.kernels.arrays import Bytes, Numbers, Wholes
 
 
 class WordRows(NamedTuple):

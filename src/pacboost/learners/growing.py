@@ -14,7 +14,7 @@ from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import layout
 from pacboost.kernels.native import native
 from pacboost.kernels.row_draws import KEY_BITS
-from pacboost.kernels.runtime.team import team_for, together
+from pacboost.kernels.team import team_for, together
 from pacboost.learners.learner import Rows, Search, Weights
 from pacboost.learners.tree_parameters import (
     CRITERIA,

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import layout
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime.team import team_for, together
 from pacboost.kernels.sparse import SparseColumns, SparseTree
+from pacboost.kernels.team import team_for, together
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Rows
 from pacboost.samples.bins import Bins

@@ -12,7 +12,7 @@ from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import layout
 from pacboost.kernels.device import gpu_in_use
 from pacboost.kernels.native import LINE, native
-from pacboost.kernels.runtime.team import largest_team, team_for, together
+from pacboost.kernels.team import largest_team, team_for, together
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Learner, Rows
 from pacboost.learners.tree_parameters import TreeParameters

@@ -22,7 +22,7 @@ from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.word_list import WordList, no_cells
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime.team import team_for, together
+from pacboost.kernels.team import team_for, together
 from pacboost.kernels.words import WordRows
 from pacboost.learners.learner import Learner, Rows, Search, Weights
 from pacboost.learners.tree_parameters import CRITERIA

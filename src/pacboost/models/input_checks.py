@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from pacboost.errors import DataError, DenseWarning, warn
-from pacboost.kernels.runtime.threads import each_rows
+from pacboost.kernels.threads import each_rows
 from pacboost.sources.explained_errors import checked_by_scikit_learn, odd_cell, refuse_shape
 from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.levels import is_missing

@@ -34,12 +34,10 @@ def person_waits_here() -> bool:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Delay Ctrl-C until the block ends: numba is unusable after an interrupted import.
-
-    The same is true of an interrupted compilation.
+    """Delay Ctrl-C until the block ends: NumPy cannot be imported again after it was interrupted.
 
     >>> with uninterrupted():
-    ...     import numba
+    ...     import numpy
     """
     previous_handler = signal.getsignal(signal.SIGINT)
     if previous_handler is None or threading.current_thread() is not threading.main_thread():

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pacboost.errors import invalid
 from pacboost.kernels.bins import pack, quantiles_on_gpu
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime.threads import each_columns, each_rows
+from pacboost.kernels.threads import each_columns, each_rows
 from pacboost.samples.cuts import (
     TIE,
     Cut,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.kernels import layout
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime.threads import each_rows
+from pacboost.kernels.threads import each_rows
 from pacboost.samples.bins import Bins, Codes
 from pacboost.samples.coded_table import CodedTable
 from pacboost.sources.arrays import ArrayTable

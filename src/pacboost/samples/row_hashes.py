@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pacboost.kernels import hashing
 from pacboost.kernels.hashing import MISSING
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime.threads import each_rows
+from pacboost.kernels.threads import each_rows
 from pacboost.sources.table import Entries, Table, Values
 
 MAX_ROWS_FOR_SALT = 1024

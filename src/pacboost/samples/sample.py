@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.runtime.threads import ROWS_FOR_CHEAP_KERNELS, each_rows
+from pacboost.kernels.threads import ROWS_FOR_CHEAP_KERNELS, each_rows
 from pacboost.samples.bins import Bins, Codes
 from pacboost.samples.sparse_codes import SparseCodes
 from pacboost.sources.table import Table, Values

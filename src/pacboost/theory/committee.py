@@ -29,7 +29,7 @@ from pacboost.hypotheses.majority import Decision, votes_within
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.vote_digest import vote_digest
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.threads import using
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Ledger

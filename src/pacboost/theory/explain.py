@@ -27,7 +27,7 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.fitted import judging
 from pacboost.estimators.fitted.judging import vote_of
 from pacboost.fit.examples import training_weights
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.threads import using
 from pacboost.models import answers
 from pacboost.models.model import Model
 from pacboost.numerics.checks import positive_whole

@@ -23,7 +23,7 @@ from pacboost.estimators.inputs.parameters import draw_seed, progress_after
 from pacboost.estimators.inputs.rows import fits_rows
 from pacboost.fit.division import counted
 from pacboost.fit.targets import read_labels, warn_of_one_class
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.threads import using
 from pacboost.learners.choose import as_learner
 from pacboost.models.schema import Schema
 from pacboost.numerics.checks import integer, positive_whole, real_number

@@ -22,8 +22,8 @@ from pacboost.boosters.objective import CustomLoss
 from pacboost.boosters.registry import LOSS_NAMES, LOSSES, loss_names
 from pacboost.errors import ParameterError, errors_of_function
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime.team import team_for, together
-from pacboost.kernels.runtime.threads import sum_count, sum_size
+from pacboost.kernels.team import team_for, together
+from pacboost.kernels.threads import sum_count, sum_size
 from pacboost.numerics.checks import meant
 from pacboost.numerics.exact import quantile_of, wrong_classes, wrong_margins
 from pacboost.numerics.ranks import mean_ranks

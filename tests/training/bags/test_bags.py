@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import chisquare
 
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.threads import using
 from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes, Settling, joint
 from tests.bounds.coverage import out_of_bag_sizes
 

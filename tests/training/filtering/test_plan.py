@@ -10,7 +10,7 @@ from scipy.stats import binom, norm
 from pacboost import FilterBoostClassifier
 from pacboost.errors import ParameterError
 from pacboost.estimators.filtering import filter_setup
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.threads import using
 from pacboost.learners.stump import Stump
 from pacboost.training.filtering.candidates import key_of, numbers
 from pacboost.training.filtering.plan import (

@@ -9,7 +9,7 @@ import pytest
 
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.regression import ALL_MET, Square
-from pacboost.kernels.runtime.threads import ROWS_PER_SUM, using
+from pacboost.kernels.threads import ROWS_PER_SUM, using
 from pacboost.learners import Tree, tree
 from pacboost.ledgers.ledger import Round
 from pacboost.samples.bins import Bins, fit_bins

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pacboost.boosters import Logit, Mada
 from pacboost.hypotheses import hypothesis, stump, word_list
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime.threads import ROWS_PER_SUM, using
+from pacboost.kernels.threads import ROWS_PER_SUM, using
 from pacboost.learners.words import Words
 from pacboost.samples.sample import Request, Sample
 from pacboost.sources.arrays import ArrayTable

@@ -32,7 +32,7 @@ from pacboost.fit.division import Certifying, Division, held_out
 from pacboost.fit.rows import LabelledRows
 from pacboost.fit.taking import number_of_rows
 from pacboost.fit.targets import warn_of_one_class
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.threads import using
 from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.models.schema import Schema
 from pacboost.numerics.checks import positive_whole

@@ -37,7 +37,7 @@ from pacboost.estimators.inputs.parameters import (
     rows_in,
 )
 from pacboost.fit.targets import read_labels
-from pacboost.kernels.runtime.threads import threads
+from pacboost.kernels.threads import threads
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump

@@ -17,7 +17,7 @@ from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.hypotheses.partial_dependence import partial_dependence
 from pacboost.hypotheses.shapes import Shapes
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.threads import using
 from pacboost.models.explain import attribution, explanation
 from pacboost.models.explain.importances import FeatureShares, Importances, permutation_importances
 from pacboost.models.model import Model

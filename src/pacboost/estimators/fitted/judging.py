@@ -24,7 +24,7 @@ from pacboost.fit.examples import label_rows, mistaken
 from pacboost.fit.rows import LabelledRows
 from pacboost.fit.targets import read_labels, read_targets
 from pacboost.hypotheses.vote import Scores
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.threads import using
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.model import Model
 from pacboost.numerics.checks import positive_whole

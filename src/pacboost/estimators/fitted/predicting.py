@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.kernels.device import predict_on_gpu, using_gpu
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.threads import using
 from pacboost.models.answers import asked
 from pacboost.models.model import Model
 from pacboost.numerics.memory import as_cupy, lies_on_gpu, of_the_library_of

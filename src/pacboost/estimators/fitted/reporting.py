@@ -16,7 +16,7 @@ from pacboost.estimators.fitted.judging import margins_after, refuse_half
 from pacboost.fit.examples import label_rows
 from pacboost.fit.rows import LabelledRows
 from pacboost.fit.targets import read_labels, read_targets
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.threads import using
 from pacboost.models.answers import asked
 from pacboost.numerics.exact import wrong_margins
 from pacboost.reports.page.document import Sentence, page

@@ -32,7 +32,7 @@ from pacboost.estimators.inputs.documented import (
     documented_like,
 )
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.threads import using
 from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.models.model import Model
 

@@ -24,7 +24,7 @@ from pacboost.fit.rows import LabelledRows
 from pacboost.fit.taking import alone, number_of_rows
 from pacboost.hypotheses.forest import Forest, ForestTree
 from pacboost.hypotheses.vote_digest import vote_digest
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.threads import using
 from pacboost.models.model import Model, without_rounds
 from pacboost.models.schema import Schema
 from pacboost.numerics.checks import integer, positive_whole, real_number

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pacboost.kernels.cuda.device import encode_kernel, on_gpu, pinned, to_gpu
 from pacboost.kernels.layout import LANE
-from pacboost.kernels.runtime.threads import each_rows
+from pacboost.kernels.threads import each_rows
 
 if TYPE_CHECKING:
     from cupy.cuda import Stream

@@ -1,4 +1,4 @@
-// Cooperation of the blocks of a grid: the twin of kernels/runtime/board.py.
+// Cooperation of the blocks of a grid: the twin of src/native/team.
 // All blocks of a launch are resident at once (a cooperative launch), so that they may wait for
 // each other.
 #pragma once

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pacboost.kernels.cuda.device import on_gpu, pinned, predict_kernel, row_kernel, to_gpu
 from pacboost.kernels.cuda.encode import Encoder, Layout, Rows, pieces
 from pacboost.kernels.layout import CUT, FEATURE, LEFT, MEMBER, MISSING_LEFT, RIGHT
-from pacboost.kernels.runtime.threads import each_rows
+from pacboost.kernels.threads import each_rows
 
 if TYPE_CHECKING:
     from pacboost.kernels.cuda.device import Array, GpuArray

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pacboost.kernels.cuda.device import pinned, row_kernel, to_gpu
 from pacboost.kernels.device import stored_results
-from pacboost.kernels.runtime.threads import ROWS_PER_SUM
+from pacboost.kernels.threads import ROWS_PER_SUM
 
 if TYPE_CHECKING:
     from pacboost.kernels.cuda.device import Array, GpuArray

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from pacboost.errors import DataError
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime.threads import each_rows
+from pacboost.kernels.threads import each_rows
 from pacboost.kernels.tree_shap import ShapTree
 from pacboost.models.model import Model
 from pacboost.numerics.same_bits import product

@@ -20,7 +20,7 @@ from pacboost.errors import ParameterError
 from pacboost.hypotheses.forest import ForestTree
 from pacboost.kernels.cuda.forest import MAX_EXACT_WEIGHT, ForestOnGpu, SmallBag
 from pacboost.kernels.device import use_gpu
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.threads import using
 from pacboost.parallel.cluster import Cluster, in_batches, send
 from pacboost.parallel.cores import in_order
 from pacboost.samples.sample import Sample

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.runtime.threads import each_rows
+from pacboost.kernels.threads import each_rows
 from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.numerics.same_bits import mean
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from pacboost.kernels.hashing import BITS
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime.threads import ROWS_FOR_CHEAP_KERNELS, each_rows
+from pacboost.kernels.threads import ROWS_FOR_CHEAP_KERNELS, each_rows
 from pacboost.learners.learner import Learner
 from pacboost.numerics.same_bits import mean
 from pacboost.samples.gathering import Gathering

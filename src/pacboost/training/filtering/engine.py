@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.bounded_weights import FilteringBooster
-from pacboost.kernels.runtime.threads import each_rows, threads
+from pacboost.kernels.threads import each_rows, threads
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Ledger, Refill, Round
 from pacboost.numerics.same_bits import exp, mean, total

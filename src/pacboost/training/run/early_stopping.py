@@ -14,7 +14,7 @@ from pacboost.hypotheses.scored_trees import scores_on_gpu
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.rounds import Watched
-from pacboost.kernels.runtime.threads import ROWS_PER_SPAN
+from pacboost.kernels.threads import ROWS_PER_SPAN
 from pacboost.samples.bins import Bins
 from pacboost.samples.sample import Sample
 from pacboost.training.metrics import SQUARE, Metric, log_loss

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.word_list import GRID, WordList
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime.threads import each_columns
+from pacboost.kernels.threads import each_columns
 from pacboost.numerics.same_bits import log, row_totals, total
 from pacboost.samples.sample import Sample
 from pacboost.sources.sparse import words_of

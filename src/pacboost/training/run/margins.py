@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.vote import Scores, Vote
-from pacboost.kernels.runtime.threads import span_size
+from pacboost.kernels.threads import span_size
 from pacboost.ledgers.ledger import MAX_HARD_ROWS, HardRow
 from pacboost.numerics.memory import in_host_memory
 from pacboost.samples.sample import Sample

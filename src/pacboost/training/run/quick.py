@@ -24,7 +24,7 @@ from pacboost.kernels.layout import CATEGORY
 from pacboost.kernels.native import native
 from pacboost.kernels.rounds import Progress, Records, RoundInputs, RoundRows, RoundSettings
 from pacboost.kernels.row_draws import KEY_BITS
-from pacboost.kernels.runtime.threads import ROWS_PER_SUM, sum_count
+from pacboost.kernels.threads import ROWS_PER_SUM, sum_count
 from pacboost.learners.growing import MAX_SUM
 from pacboost.learners.tree import DenseTreeSearch, ManyTrees
 from pacboost.numerics.exact import FRESH_TOTAL, VOTE_UNIT

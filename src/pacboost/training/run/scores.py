@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from pacboost.boosters.booster import Booster, Measured, State
 from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues, Hypothesis, Rule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels.native import native
-from pacboost.kernels.runtime.board import LINE
-from pacboost.kernels.runtime.team import team_for, together
-from pacboost.kernels.runtime.threads import (
+from pacboost.kernels.native import LINE, native
+from pacboost.kernels.team import team_for, together
+from pacboost.kernels.threads import (
     ROWS_FOR_CHEAP_KERNELS,
     ROWS_PER_SUM,
     each_rows,

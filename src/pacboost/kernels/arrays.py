@@ -1,4 +1,4 @@
-"""How kernels are compiled, cached on disk, and run by teams of threads: docs/kernels.md."""
+"""The types of the arrays that kernels take."""
 
 from __future__ import annotations
 
