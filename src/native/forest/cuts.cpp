@@ -252,14 +252,14 @@ double score_of_cut(Desk& desk, i64 line, i64 start, i64 size, i64 cut, i64 side
     }
     i64 right_weight = 0, right_pull = 0;
     if (!desk.is_weighted) {
-        for (i64 i = 0; i < size; ++i) right_pull += right.has(codes[i]) ? parcels[i] : 0;
+        for (i64 i = 0; i < size; ++i) right_pull += parcels[i] & right.mask(codes[i]);
         right_weight = right_pull & LOW, right_pull >>= 32;
     } else {
         const i64* weights = desk.weights.get() + start;
         for (i64 i = 0; i < size; ++i) {
-            bool goes_right = right.has(codes[i]);
-            right_weight += goes_right ? weights[i] : 0;
-            right_pull += goes_right ? parcels[i] : 0;
+            i64 mask = right.mask(codes[i]);
+            right_weight += weights[i] & mask;
+            right_pull += parcels[i] & mask;
         }
     }
     double w = double(desk.node_weight - right_weight), t = double(desk.node_pull - right_pull);

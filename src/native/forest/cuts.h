@@ -71,6 +71,8 @@ struct RightSide {
     RightSide(const Plan& plan, i64 cut, i64 side)
         : first(u8(cut + 1)), span(u8((side == 1 ? std::min(plan.missing, CODES) : CODES) - cut - 1)) {}
     INLINE bool has(u8 code) const { return u8(code - first) < span; }
+    /// All bits if the code goes right, else none: GCC makes vectors of sums with masks, not of choices.
+    INLINE i64 mask(u8 code) const { return -i64(has(code)); }
 };
 
 /// Draw one of 0 … limit - 1 by splitmix64, uniformly up to limit/2³² (limit < 2³²).

@@ -9,21 +9,18 @@ namespace {
 
 constexpr i64 ROWS_SIDE_BY_SIDE = 8;
 
-/// Walk `n` rows down a tree, to `places`. A row that has arrived reads its leaf again: no branch to
-/// mispredict.
+/// Walk `n` rows down a tree, to `places`.
 INLINE void descend(const u8* line, i64 width, i64 n, const u64* tree, i64 missing, i64* places) {
     for (i64 k = 0; k < n; ++k) places[k] = 0;
-    bool is_moving = true;
-    while (is_moving) {
+    for (bool is_moving = true; is_moving;) {
         is_moving = false;
         for (i64 k = 0; k < n; ++k) {
             u64 node = tree[places[k]], feature = feature_of(node);
-            bool moves = feature != LEAF;
-            i64 code = line[k * width + i64(moves ? feature : 0)];
+            if (feature == LEAF) continue;
+            i64 code = line[k * width + i64(feature)];
             bool goes_left = (code <= cut_of(node)) | ((code == missing) & sends_missing_left(node));
-            i64 next = goes_left ? places[k] + 1 : i64(payload_of(node));
-            places[k] = moves ? next : places[k];
-            is_moving |= moves;
+            places[k] = goes_left ? places[k] + 1 : i64(payload_of(node));
+            is_moving = true;
         }
     }
 }
