@@ -1,4 +1,4 @@
-// Codes of numbers, laid out row by row: the twin of ``encode`` of kernels/bins.py and ``place`` of
+// Codes of numbers, laid out row by row: the twin of ``encode`` of src/native/tree/bins.cpp and ``place`` of
 // kernels/routing.py in one pass. A block takes tile after tile of rows; their codes are in its
 // memory, feature by feature, until they are written to their lanes.
 #include "tree.cuh"
@@ -72,14 +72,14 @@ extern "C" __global__ void encode(const void* values, whole bytes, whole row_ste
   }
 }
 
-// The finaliser of splitmix64, as in kernels/hashing.py.
+// The finaliser of splitmix64, as in src/native/core/hash.cpp.
 __device__ __forceinline__ word mixed(word x) {
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
   x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
   return x ^ (x >> 31);
 }
 
-// kernels/hashing.py, ``below_limit``.
+// src/native/core/hash.cpp, ``below_limit``.
 extern "C" __global__ void below_limit(const void* values, whole bytes, whole row_step,
                                        whole column_step, whole rows, const whole* columns,
                                        whole count, const word* factors, word salt, word limit,
