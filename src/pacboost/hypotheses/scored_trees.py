@@ -58,9 +58,9 @@ class PackedTrees:
 
     def joined(self) -> JoinedTrees:
         if self._joined is None:
-            nodes, members, values = map(np.concatenate, (self._nodes, self._members, self._values))
             trees = np.array(self._trees, dtype=np.int64).reshape(-1, 3)
-            self._joined = JoinedTrees(nodes, members, trees, values)
+            nodes, members = np.concatenate(self._nodes), np.concatenate(self._members)
+            self._joined = JoinedTrees(nodes, members, trees, np.concatenate(self._values))
         return self._joined
 
 

@@ -120,8 +120,9 @@ class StumpSearch(Search):
             return self._stump(*self._sparse.best_cut(weights * answers, slack))
         edges, total = self._largest_edges(weights, answers)
         histogram, missing = self._counted[0], self._bins.missing
-        best = native.first_stump(histogram, edges, missing, self._slack(total))
-        return self._stump(*best, int(histogram[best[0], missing]))
+        slack = self._slack(total)
+        feature, cut, difference = native.first_stump(histogram, edges, missing, slack)
+        return self._stump(feature, cut, difference, int(histogram[feature, missing]))
 
     def _slack(self, total: int) -> int:
         """Return how much equal edges may differ by the rounding of weights.

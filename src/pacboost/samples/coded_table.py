@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +29,8 @@ class CodedTable(Table):
         names: tuple[str, ...] | None = None,
         levels: Levels = NO_LEVELS,
     ) -> None:
-        self.codes: Codes = np.ascontiguousarray(codes)  # as kernels read it
+        contiguous: Any = np.ascontiguousarray(codes)  # as kernels read it
+        self.codes: Codes = contiguous
         self.bins = bins
         self.n_columns, self.n_rows = codes.shape
         self.names, self.levels = names, levels
