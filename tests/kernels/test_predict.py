@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pacboost.kernels import layout
-from pacboost.kernels.arrays import Bytes, Cells, Floats, Numbers
 from pacboost.kernels.native import native
+from pacboost.kernels.runtime import Bytes, Cells, Floats, Numbers
 from tests.kernels import naive
 
 ROWS = st.sampled_from([1, 7, 16, 33, 512, 1027])
@@ -75,7 +75,7 @@ def test_leaves_equal_the_twins(
 ) -> None:
     generator = np.random.default_rng(seed)
     nodes, members = random_tree(generator, splits, features, missing)
-    codes: np.ndarray = generator.integers(0, missing + 1, (features, rows)).astype(dtype)
+    codes: Codes = generator.integers(0, missing + 1, (features, rows)).astype(dtype)
     out, numbers = np.zeros((max(0, rows - start), 1)), np.arange(splits + 1.0)[:, None]
     whole = np.array([[0, splits, 0]])
     native.score_trees(codes, nodes, members, missing, whole, numbers, start, out)

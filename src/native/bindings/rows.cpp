@@ -1,6 +1,6 @@
 #include "bindings/arrays.h"
 #include "bindings/module.h"
-#include "core/hash.h"
+#include "core/row_hashes.h"
 #include "tree/bins.h"
 #include "tree/predict.h"
 #include "tree/shap.h"

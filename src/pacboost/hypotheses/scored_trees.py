@@ -15,7 +15,7 @@ from pacboost.kernels import layout
 from pacboost.kernels.cuda.predict import MAX_SPLITS_PER_TREE, GpuScores, TreesOnGpu, max_stride
 from pacboost.kernels.device import gpu_in_use
 from pacboost.kernels.native import native
-from pacboost.kernels.threads import each_rows
+from pacboost.kernels.runtime.threads import each_rows
 from pacboost.samples.bins import Codes
 from pacboost.samples.blocks import places_of
 from pacboost.samples.gpu_codes import gpu_codes, layout_of
@@ -58,10 +58,9 @@ class PackedTrees:
 
     def joined(self) -> JoinedTrees:
         if self._joined is None:
-            nodes, members = np.concatenate(self._nodes), np.concatenate(self._members)
-            values = np.concatenate(self._values)
             trees = np.array(self._trees, dtype=np.int64).reshape(-1, 3)
-            self._joined = JoinedTrees(nodes, members, trees, values)
+            nodes, members = np.concatenate(self._nodes), np.concatenate(self._members)
+            self._joined = JoinedTrees(nodes, members, trees, np.concatenate(self._values))
         return self._joined
 
 

@@ -1,6 +1,6 @@
 """Hashes of rows (see samples/row_hashes.py), and random numbers that depend on row and key.
 
-The compiled functions are in src/native/core/hash.h.
+The compiled functions are in src/native/core/row_hashes.h.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ Doubles = NDArray[np.float64]
 
 
 def shap_values(estimator: Estimator, X: object) -> Any:
-    """Share every row's score among the features, for votes of trees (kernels/tree_shap.py)."""
+    """Share every row's score among the features, for votes of trees (src/native/tree/shap.h)."""
     table, model = estimator._open(X), estimator.model_
     with using(estimator.n_jobs):
         shares, expected = _shares(model, table)

@@ -220,7 +220,7 @@ def rows_below(
     values: Array, chosen: Rows | None, columns: NDArray[np.int64], factors: NDArray[np.uint64],
     salt: int, limit: int,
 ) -> Rows:  # fmt: skip
-    """Return the rows whose hash of some columns is below a limit, as kernels/hashing.py does."""
+    """Return the rows whose hash of some columns is below a limit, as core/row_hashes.cpp does."""
     import cupy
 
     kernel, rows = encode_kernel("below_limit"), []

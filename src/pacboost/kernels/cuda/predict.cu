@@ -1,4 +1,4 @@
-// Scores of rows under a vote of trees: the twin of ``score`` of kernels/predict.py.
+// Scores of rows under a vote of trees: the twin of ``score`` of src/native/tree/predict.cpp.
 //
 // A block loads the codes of some rows, and group after group of trees, into its memory; a thread
 // walks its row down these trees. Values are multiples of a unit, so their sums do not depend on the

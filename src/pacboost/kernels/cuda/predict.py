@@ -1,4 +1,4 @@
-"""Score rows on the GPU under a vote of trees: the twin of ``score`` of kernels/predict.py."""
+"""Score rows on the GPU under a vote of trees: the twin of src/native/tree/predict.cpp."""
 
 from __future__ import annotations
 

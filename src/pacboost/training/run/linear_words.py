@@ -68,7 +68,7 @@ def all_words(sample: Sample, prior: Floats) -> WordList:
         (np.cumsum(several, dtype=np.int32) - 1)[table.words[~alone]],
         values[~alone],
         np.bincount(rows[alone], values[alone] ** 2, table.n_rows).astype(np.float64),
-        sample.signs,
+        np.ascontiguousarray(sample.signs, dtype=np.int8),
         COST * weights,
         np.stack(orders),
     )

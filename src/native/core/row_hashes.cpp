@@ -1,4 +1,4 @@
-#include "core/hash.h"
+#include "core/row_hashes.h"
 
 #include <bit>
 
