@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pacboost.kernels import layout
+from pacboost.kernels.arrays import Bytes, Cells, Floats, Numbers
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime import Bytes, Cells, Floats, Numbers
 from tests.kernels import naive
 
 ROWS = st.sampled_from([1, 7, 16, 33, 512, 1027])

@@ -12,14 +12,6 @@ constexpr i64 BINS = 40;
 /// The exponential of larger numbers is not a normal double.
 constexpr double MAX_ARGUMENT = 700.0;
 
-/// exp(x) as 2^k times a polynomial, by additions and multiplications only.
-double natural_exp(double x) {
-    double clipped = x < -MAX_ARGUMENT ? -MAX_ARGUMENT : x > MAX_ARGUMENT ? MAX_ARGUMENT : x;
-    double k = std::floor(clipped * LOG2_E + 0.5);
-    double r = (clipped - k * LN2_HIGH) - k * LN2_LOW;
-    return std::ldexp(exp_near_0(r), int(k));
-}
-
 /// The hyperbolic tangent, which lies in [-1, 1].
 double tangent(double x) {
     double small = exp_below_0(-2.0 * std::abs(x));

@@ -15,7 +15,7 @@ from pacboost.kernels import layout
 from pacboost.kernels.cuda.predict import MAX_SPLITS_PER_TREE, GpuScores, TreesOnGpu, max_stride
 from pacboost.kernels.device import gpu_in_use
 from pacboost.kernels.native import native
-from pacboost.kernels.runtime.threads import each_rows
+from pacboost.kernels.threads import each_rows
 from pacboost.samples.bins import Codes
 from pacboost.samples.blocks import places_of
 from pacboost.samples.gpu_codes import gpu_codes, layout_of
