@@ -9,8 +9,6 @@ namespace {
 
 /// Codes of a column are smaller than this.
 constexpr i64 BINS = 40;
-/// The exponential of larger numbers is not a normal double.
-constexpr double MAX_ARGUMENT = 700.0;
 
 /// The hyperbolic tangent, which lies in [-1, 1].
 double tangent(double x) {
