@@ -25,7 +25,7 @@ def read_examples(
     labels = targets.read_labels(y, table.n_rows, several=True)
     weights = training_weights(labels, table.n_rows, sample_weight, class_weight)
     if labels.ndim == 2:
-        signs = np.where(labels > 0, np.int8(1), np.int8(-1))
+        signs = np.where(np.ascontiguousarray(labels) > 0, np.int8(1), np.int8(-1))
         return LabelledRows(table, signs, weights), np.arange(labels.shape[1])
     classes, codes = targets.number_classes(labels)
     _refuse_weightless(classes, codes, weights)
@@ -98,7 +98,8 @@ def label_rows(
                 f"{name} has shape {labels.shape}; one column for each of the {classes.size} "
                 "labels is needed"
             )
-        return LabelledRows(table, np.where(labels > 0, np.int8(1), np.int8(-1)))
+        signs = np.where(np.ascontiguousarray(labels) > 0, np.int8(1), np.int8(-1))
+        return LabelledRows(table, signs)
     unknown = sorted(set(np.unique(labels).tolist()) - set(classes.tolist()))
     if unknown:
         raise DataError(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from pacboost.hypotheses.scored_trees import ScoredTrees
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule, bins_of
 from pacboost.hypotheses.word_list import WordIndex, WordList
-from pacboost.kernels.bins import pack
+from pacboost.kernels.bins import PackedSteps, pack_steps
 from pacboost.kernels.native import native
 from pacboost.kernels.threads import each_rows
 from pacboost.samples.bins import upper_cuts
@@ -144,15 +144,9 @@ class Vote:
 
     @cached_property
     def _packed_steps(self) -> PackedSteps:
-        parts = list(self.steps.values())
-        cuts, offsets = pack([upper_cuts(part.thresholds) for part in parts])
-        steps = np.zeros(cuts.size)
-        for start, part in zip(offsets[:-1], parts, strict=True):
-            steps[start : start + part.steps.size] = part.steps[:, 0]
-        missing = np.array([part.missing[0] for part in parts])
-        return PackedSteps(
-            np.array(list(self.steps), dtype=np.int64), cuts, offsets, steps, missing
-        )
+        parts = self.steps.values()
+        cuts = [upper_cuts(part.thresholds) for part in parts]
+        return pack_steps(self.steps, cuts, [(part.steps, part.missing) for part in parts])
 
     def _add_steps(self, first: int, values: NDArray[np.floating], scores: Scores) -> None:
         features, cuts, offsets, steps, missing = self._packed_steps
@@ -164,14 +158,3 @@ class Vote:
             native.score_steps(part, columns, cuts, offsets, steps, missing, scores_of_part)
 
         each_rows(task, scores.size)
-
-
-class PackedSteps(NamedTuple):
-    """The step functions of a vote in joined arrays, which the kernel reads."""
-
-    features: NDArray[np.int64]
-    """The features that the functions depend on, ascending."""
-    cuts: NDArray[np.float64]
-    offsets: NDArray[np.int64]
-    steps: NDArray[np.float64]
-    missing: NDArray[np.float64]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,29 @@ def pack(cuts: Sequence[Floats]) -> tuple[Floats, Wholes]:
     for start, feature_cuts in zip(offsets[:-1], cuts, strict=True):
         packed[start : start + feature_cuts.size] = feature_cuts
     return packed, offsets
+
+
+class PackedSteps(NamedTuple):
+    """The step functions of a vote in joined arrays, which the kernel reads."""
+
+    features: NDArray[np.int64]
+    """The features that the functions depend on, ascending."""
+    cuts: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+    steps: NDArray[np.float64]
+    missing: NDArray[np.float64]
+
+
+def pack_steps(
+    features: Iterable[int], cuts: Sequence[Floats], steps: Sequence[tuple[Floats, Floats]]
+) -> PackedSteps:
+    """Join step functions, given the cuts of each, its steps, and its step for missing values."""
+    packed, offsets = pack(cuts)
+    joined = np.zeros(packed.size)
+    for start, (heights, _) in zip(offsets[:-1], steps, strict=True):
+        joined[start : start + heights.size] = heights.reshape(-1)
+    missing = np.array([of_missing[0] for _, of_missing in steps])
+    return PackedSteps(np.array(list(features), dtype=np.int64), packed, offsets, joined, missing)
 
 
 def quantiles_on_gpu(

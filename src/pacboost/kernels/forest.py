@@ -10,7 +10,7 @@ LEAF = np.uint64(2**23 - 1)
 """The feature number of a leaf; src/native/forest/node.h describes the other bits of a node."""
 
 
-class Plan(NamedTuple):
+class ForestPlan(NamedTuple):
     """What all trees of a forest have in common, in the order of grow.h and cuda/forest.cuh."""
 
     classes: int

@@ -81,7 +81,7 @@ class Records(NamedTuple):
     costs: Floats
 
 
-class Watched(NamedTuple):
+class ValidationRows(NamedTuple):
     """Validation rows, and the progress of a run on them."""
 
     codes: Bytes

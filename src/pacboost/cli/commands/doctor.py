@@ -83,7 +83,7 @@ def _gpu() -> Finding:
 
 def _kernels() -> Finding:
     """Fit three rounds on ten points, for which the votes are known."""
-    name = "kernels"
+    name = "compiled code"
     try:
         from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
         from pacboost.kernels.native import native

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pacboost.kernels.cuda.device import forest_kernel, to_gpu
 from pacboost.kernels.device import limited_memory
-from pacboost.kernels.forest import Plan
+from pacboost.kernels.forest import ForestPlan
 
 CODES, WARPS = 256, 8
 """As in forest.cuh."""
@@ -49,7 +49,7 @@ class ForestOnGpu:
 
     def __init__(
         self, columns: NDArray[np.uint8], lines: NDArray[np.uint8], parcels: NDArray[np.int64],
-        weights: NDArray[np.int64], medians: NDArray[np.int64], plan: Plan,
+        weights: NDArray[np.int64], medians: NDArray[np.int64], plan: ForestPlan,
     ) -> None:  # fmt: skip
         self._rows, self._features, self._plan = parcels.size, len(columns), plan
         with self._limited():

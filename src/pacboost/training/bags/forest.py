@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.forest import LOW, ForestTree
-from pacboost.kernels.forest import Plan
+from pacboost.kernels.forest import ForestPlan
 from pacboost.kernels.native import native
 from pacboost.samples.bins import Bins
 from pacboost.samples.sample import Sample
@@ -184,7 +184,7 @@ class TreeMaker(Maker):
         self._parcels, self._weights = self._pack_targets(targets, weights)
         self._medians = np.ascontiguousarray(sample.bins.middle, np.int64)
         self.limits = limits
-        self._plan = Plan(
+        self._plan = ForestPlan(
             classes, sample.bins.missing, limits.tries, limits.least, limits.smallest,
             limits.deepest, limits.random,
         )  # fmt: skip

@@ -13,7 +13,7 @@ from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.scored_trees import scores_on_gpu
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels.rounds import Watched
+from pacboost.kernels.rounds import ValidationRows
 from pacboost.kernels.threads import ROWS_PER_SPAN
 from pacboost.samples.bins import Bins
 from pacboost.samples.sample import Sample
@@ -70,7 +70,7 @@ class EarlyStopping:
         sign = -1 if self._metric.more_is_better else 1
         return min((sign * value for value in self.curve[:rounds]), default=math.inf)
 
-    def quick(self, bins: Bins) -> Watched | None:
+    def quick(self, bins: Bins) -> ValidationRows | None:
         """Return what a batch of rounds measures on rows in these bins; None if it cannot."""
         measure, sample = self._metric.measure, self.sample
         is_log_loss = isinstance(measure, partial) and measure.func is log_loss
@@ -82,7 +82,7 @@ class EarlyStopping:
         assert sample.codes is not None
         patience = -1 if self._patience is None else self._patience
         targets = np.empty(0) if sample.targets is None else sample.targets
-        return Watched(
+        return ValidationRows(
             np.ascontiguousarray(sample.codes), sample.signs.reshape(-1), targets,
             self._scores.reshape(-1), len(self.curve), self.best_round, patience, self._least,
             self._best,

@@ -143,8 +143,8 @@ class Run:
         return StopReason(kind, {"sentence": sentence})
 
     def _record(self, step: Step, rule: MeasuredRule, started: float) -> FinishedRound:
-        number, error = len(self.done) + 1, self.rounds.training_error(self.state)
-        entry = self.entry_of(number, rule, step, error, time.perf_counter() - started)
+        error, seconds = self.rounds.training_error(self.state), time.perf_counter() - started
+        entry = self.entry_of(len(self.done) + 1, rule, step, error, seconds)
         finished = FinishedRound(rule.hypothesis, self._with_margin(entry))
         if self.watch is None:
             return finished

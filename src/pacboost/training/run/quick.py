@@ -108,7 +108,7 @@ class LogitLoss(QuickLoss):
         self.max_target = float(self.booster.max_target)
 
     def rates(self, rounds: int) -> NDArray[np.float64]:
-        return np.full(rounds, 0.5 * self.booster.learning_rate)
+        return np.full(rounds, 0.5 * self.booster.learning_rate, dtype=np.float64)
 
     def labels(self) -> tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.float64]]:
         return self.run.state.signs.reshape(-1), NO_NUMBERS, self.run.state.base
