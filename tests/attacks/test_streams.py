@@ -12,9 +12,9 @@ import pytest
 from numpy.typing import NDArray
 
 from pacboost import FilterBoostClassifier
+from pacboost.bounds.sample_words import COPIES
 from pacboost.bounds.wording import DISTINCT_ROWS
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.estimators.filtering.filter_session import COPIES
 from pacboost.samples.row_hashes import row_hashes
 from pacboost.samples.same_example import DISTINCT
 from pacboost.sources.arrays import ArrayTable

@@ -113,7 +113,7 @@ class Family:
         details: dict[str, Any] = {
             name: v
             for name, v in upper[0].details.items()
-            if name in ("class", wording.HAVE_TIMES, wording.UNMOVED_PAIRS, *wording.UNANSWERED)
+            if name in ("class", *wording.ABOUT_ROWS)
         }
         names = [str(certificate.details["group"]) for certificate in upper]
         groups = json.dumps(names, ensure_ascii=False)
