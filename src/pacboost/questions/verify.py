@@ -180,6 +180,10 @@ def _covers(model: Model, document: Mapping[str, Any], kind: str) -> list[Check]
     cutoffs = tuple(certificate.details.get("cutoff") for certificate in rule.certificates)
     if cutoffs != rule.cutoffs:
         return [Check("coverage", False, "a claim of coverage was made for another cutoff")]
+    for certificate in rule.certificates:  # all scores up to that of the rank are covered
+        n, seen = int(certificate.inputs["n"]), float(certificate.details.get("seen", 0))
+        if not int(certificate.inputs["rank"]) <= round(seen * n) <= n:
+            return [Check("coverage", False, f"{seen} is not the share of these rows covered")]
     results = [_bound(document, "coverage", kind), *map(_alone, rule.certificates)]
     return results + _overspent(getattr(rule, "certificate", None))
 
