@@ -12,7 +12,6 @@ from typing import Any
 from pacboost import pacboost_check as checker
 from pacboost.bounds import holdout, measures, sample_words, training, wording
 from pacboost.bounds.registry import bound_of
-from pacboost.samples.same_example import DISTINCT
 from pacboost.sources.oracles.oracle import INDEPENDENT, REPLACED, SHUFFLED, STREAM
 
 ROWS = (
@@ -66,7 +65,7 @@ def assumed() -> dict[str, str]:
     texts = {
         "drawn": wording.DRAWN, "groups": measures.ASSUMED["groups"],
         "fixed": holdout.FIXED_BEFOREHAND, "planned": holdout.PLANNED, "classes": holdout.CLASSES,
-        "unchecked": wording.UNCHECKED, wording.DISTINCT_ROWS: DISTINCT,
+        "unchecked": wording.UNCHECKED,
         **{name: wording.ASSUMED_BESIDE[name] for name in wording.ABOUT_ROWS
            if name in wording.ASSUMED_BESIDE and name != wording.UNMOVED_PAIRS},
         **{name: wording.unanswered({name: 0.25})[0] for name in wording.UNANSWERED},

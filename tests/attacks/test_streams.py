@@ -15,8 +15,8 @@ from pacboost import FilterBoostClassifier
 from pacboost.bounds.sample_words import COPIES
 from pacboost.bounds.wording import DISTINCT_ROWS
 from pacboost.errors import NotCertified, ParameterError
+from pacboost.samples.equal_rows import DISTINCT
 from pacboost.samples.row_hashes import row_hashes
-from pacboost.samples.same_example import DISTINCT
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.oracle import Batch
 from pacboost.training.filtering.arrivals import CAME_AGAIN, RepeatAlarm

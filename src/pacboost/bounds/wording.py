@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pacboost.bounds.registry import Bound, bound_of
 from pacboost.bounds.rounding import confidence
 from pacboost.numerics.percent import percent, percent_above
+from pacboost.samples.equal_rows import DISTINCT
 
 if TYPE_CHECKING:
     from pacboost.bounds.certificate import Certificate
@@ -226,6 +227,7 @@ ABOUT_ROWS = (
 )  # fmt: skip
 """Details on the rows that certify, which no bound computes; each stands beside an assumption."""
 ASSUMED_BESIDE = {
+    DISTINCT_ROWS: DISTINCT,
     HAVE_TIMES: NOT_LATER,
     SHARE_LEARNED: "rows that equal training rows are draws as all others, and no copies of them",
     UNMOVED_PAIRS: "the world has not moved, as far as pairs of rows show",
@@ -460,10 +462,6 @@ def _unanswered(certificate: Certificate) -> str:
 def assumed_beside(details: Mapping[str, float | int | str]) -> tuple[str, ...]:
     """Return the assumptions that the details on the rows of a certificate stand for."""
     texts = [words for name, words in ASSUMED_BESIDE.items() if name in details]
-    if DISTINCT_ROWS in details:
-        from pacboost.samples.same_example import DISTINCT  # compiles
-
-        texts.append(DISTINCT)
     return (*texts, *unanswered(details))
 
 
