@@ -44,6 +44,9 @@ class Session:
         self.run, self._deadline = run, deadline
         self._path, self._settings = path, settings
         self.held_out: HeldOut | None = None
+        self._looks: int | None = None
+        """How many certificates of batches have counted the rows set apart; None if one run does.
+        Whoever sees them may keep the best vote, so that each pays for its look."""
         self._snapshot: Checkpoint | None = None
         self._written = time.monotonic()
         if path is not None and not path.parent.is_dir():
@@ -142,6 +145,7 @@ class Session:
     def advance_by_batch(self, watchers: Sequence[Watcher]) -> None:
         """Learn from the new batch, and from rows of earlier batches that are still hard."""
         run = self.run
+        self._looks = self._looks or 0
         run.stopped, run.candidates.ended = None, False
         sample = run.fill(all_of_it=True)
         run.stopped = None
@@ -174,8 +178,11 @@ class Session:
             scored = run.vote_so_far.score(apart)
             self.held_out = _counted(scored, run.ledger().potential)
             mistakes = int(np.count_nonzero(scored.wrong))
-            by_rows = holdout.certificate(mistakes, apart.n_rows, delta, sample=self._sample())
-            by_rows = by_rows.assuming(holdout.CLASSES)
+            if self._looks is not None:
+                self._looks += 1
+            by_rows = holdout.certificate(
+                mistakes, apart.n_rows, delta, sample=self._sample(), look=self._looks or 0
+            ).assuming(holdout.CLASSES)
         if not run.candidates.distinct:
             return by_rows, by_test
         return _of_distinct_rows(by_rows), _of_distinct_rows(by_test)
