@@ -29,7 +29,7 @@ RULES = {"stumps": "StumpRule feature threshold cut above missing",
          "trees": "TreeRule feature cut missing_left left right member members gain cover values",
          "word_lists": "WordList asked values abstains every"}
 DETAILS = "without_weights distinct_rows have_times share_learned missing_abstain missing_wrong"
-MEASURED = "class threshold largest cutoff seen group unit"
+MEASURED = "class threshold largest cutoff seen group unit method"
 GROUNDS, ASSUMED = (dict(re.findall(r"(\w[\w. ]*) (\w{8})", texts)) for texts in (
     "holdout.clopper_pearson 092e0939, holdout.clopper_pearson models 9ee5778f, "
     "holdout.clopper_pearson look c73e4051, holdout.clopper_pearson look models 56ee1059, "
@@ -262,10 +262,10 @@ def check_words(own: Part, known_classes: bool) -> None:
     """Check the texts of a claim; each detail of its rows stands beside its assumption."""
     details, look = own.get("details", {}), own["inputs"].get("look", 0)
     models, sample = own["inputs"].get("models", 1), own["sample"]
-    grounds = own["theorem"], own["reference"], own["independent_of"]
     kind = own["bound"] + " look" * (look > 0) + " models" * (models > 1)
-    text = "; ".join(grounds).replace(f" other {models - 1} ", " other # ")
-    need(short(text) == GROUNDS[kind], "it names another theorem")
+    text = "; ".join(own[name] for name in ("theorem", "reference", "independent_of"))
+    found = short(text.replace(f" other {models - 1} ", " other # "))
+    need(found == GROUNDS[kind], "it names another theorem")
     beside = [name for name in DETAILS.split() if name in details]
     beside += ["fixed", "groups" if details.get("unit") == "groups" else "drawn"]
     beside += ["planned"] * (look > 1) + ["classes"] * known_classes
@@ -278,9 +278,8 @@ def check_words(own: Part, known_classes: bool) -> None:
     pays = f"; look number {look} at these rows, which pays 1/{look * (look + 1)} of delta"
     plain = sample.replace(pays, "", look > 0)
     fits = (look == 0) == (plain == sample) and ("distinct_rows" in details or plain[:4] != "dist")
-    for part in plain.removeprefix("distinct ").split("; "):
-        fits &= short(part, r"\d[\d,]*") in SAMPLES.split()
-    need(fits, "its sample is described otherwise")
+    parts = {short(part, r"\d[\d,]*") for part in plain.removeprefix("distinct ").split("; ")}
+    need(fits and parts <= {*SAMPLES.split()}, "its sample is described otherwise")
 def check_table(held: Part, ways: int, labels: int) -> int | None:
     """Check what the table of classes and predictions determines; return how many are wrong."""
     own, said, count = (held[name].numbers().tolist() for name in ("own", "said", "count"))
@@ -409,8 +408,8 @@ def training(content: Part, ledger: Part) -> str:
     times = times.format("K" if COSTS[ledger["potential"]] == 1 else "K/2")
     texts = [own["theorem"], own["reference"], own["sample"], own["independent_of"]]
     fits = own["theorem"].endswith(times) and own.get("rows_checked", True)
-    texts[0] = texts[0].removesuffix(times)
-    need(fits and short("; ".join(texts)) == GROUNDS[ledger["potential"]], "its theorem is another")
+    found = short("; ".join([texts[0].removesuffix(times), *texts[1:]]))
+    need(fits and found == GROUNDS[ledger["potential"]], "its theorem is another")
     return f"{len(ledger['rounds'])} rounds give {own['value']:.6g}"
 def certificate(content: Part) -> str:
     own, model, held = content["certificate"], content["model"], content.get("held_out")
@@ -426,8 +425,8 @@ def certificate(content: Part) -> str:
     if own["bound"] == "holdout.clopper_pearson":
         k, rows = own["inputs"]["k"], own["inputs"]["n"]  # bags keep no table
         need(wrong in (None, k) and (held or not ledger or k == rows), "its table differs")
-        silent = ledger.get("weighted") and "without_weights" not in own["details"]
-        need(not silent, "training rows had weights, and it does not say so")
+        fits = not ledger.get("weighted") or "without_weights" in own["details"]
+        need(fits, "training rows had weights, and it does not say so")
     return number(own, *([held] if held else []), known_classes=bool(ledger.get("refills")))
 def planned(rows: int, claims: int, delta: float, target: float, **_: Any) -> bool:
     least = [math.ceil(math.log(delta / m) / math.log(target)) for m in range(1, 100)]
@@ -461,6 +460,8 @@ def coverage(content: Part) -> str:
     fits = [one["details"].get(key) for one in claims] == ([None] if single else groups or names)
     named = {(one["of_what"], one["bound"]) for one in claims}
     need(fits and named == {(f"{of}_coverage", "covering.covered_lower")}, "of other classes")
+    method = own.get("method", own["score"][0]) if single else None
+    need({one["details"].get("method") for one in claims} == {method}, "it has another method")
     counts = [(one["details"]["seen"] * one["size"], one["inputs"]["rank"]) for one in claims]
     need(all(round(seen) >= rank for seen, rank in counts), "fewer rows were covered than it says")
     return several(claims, "cutoff", places, own["delta"])

@@ -18,7 +18,7 @@ from typing import Any
 from pacboost.bounds import estimates, sample_words, table_facts, wording
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.coverage import coverage_words
+from pacboost.bounds.coverage import IntervalRule, SetRule, coverage_words
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.bounds.holdout import CLASSES, read_shares
@@ -172,20 +172,35 @@ def _covers(model: Model, document: Mapping[str, Any], kind: str) -> list[Check]
     rule = model.coverage
     if rule is None:
         return []
-    if rule.parts(model.label_names) != [
-        (certificate.of_what, certificate.details.get("class", certificate.details.get("group")))
-        for certificate in rule.certificates
-    ]:
-        return [Check("coverage", False, "a claim of coverage is about another class or group")]
-    cutoffs = tuple(certificate.details.get("cutoff") for certificate in rule.certificates)
-    if cutoffs != rule.cutoffs:
-        return [Check("coverage", False, "a claim of coverage was made for another cutoff")]
-    for certificate in rule.certificates:  # all scores up to that of the rank are covered
-        n, seen = int(certificate.inputs["n"]), float(certificate.details.get("seen", 0))
-        if not int(certificate.inputs["rank"]) <= round(seen * n) <= n:
-            return [Check("coverage", False, f"{seen} is not the share of these rows covered")]
+
+    def consistent() -> Check:
+        difference = next(_other_coverage(rule, model.label_names), "")
+        return Check("coverage", not difference, difference)
+
+    check = _tried("coverage", consistent)
+    if not check.holds:
+        return [check]
     results = [_bound(document, "coverage", kind), *map(_alone, rule.certificates)]
     return results + _overspent(getattr(rule, "certificate", None))
+
+
+def _other_coverage(rule: SetRule | IntervalRule, names: list[str]) -> Iterator[str]:
+    """Return how claims of coverage differ from the sets or intervals that they are about."""
+    details = [certificate.details for certificate in rule.certificates]
+    of = [certificate.of_what for certificate in rule.certificates]
+    about = [one.get("class", one.get("group")) for one in details]
+    if rule.parts(names) != [*zip(of, about, strict=True)]:
+        yield "a claim of coverage is about another class or group"
+    if rule.cutoffs != tuple(one.get("cutoff") for one in details):
+        yield "a claim of coverage was made for another cutoff"
+    method = rule.method if isinstance(rule, IntervalRule) else rule.score.method
+    alone = isinstance(rule.certificate, Certificate)
+    if any(one.get("method") != (method if alone else None) for one in details):
+        yield "a claim of coverage was made for another method"
+    for certificate in rule.certificates:  # all scores up to that of the rank are covered
+        n, seen = int(certificate.inputs["n"]), float(certificate.details["seen"])
+        if not int(certificate.inputs["rank"]) <= round(seen * n) <= n:
+            yield f"{seen} is not the share of these rows that is covered"
 
 
 def _overspent(family: Certificate | Family | None) -> list[Check]:
