@@ -408,8 +408,8 @@ def training(content: Part, ledger: Part) -> str:
     times = times.format("K" if COSTS[ledger["potential"]] == 1 else "K/2")
     texts = [own["theorem"], own["reference"], own["sample"], own["independent_of"]]
     fits = own["theorem"].endswith(times) and own.get("rows_checked", True)
-    found = short("; ".join([texts[0].removesuffix(times), *texts[1:]]))
-    need(fits and found == GROUNDS[ledger["potential"]], "its theorem is another")
+    text = short("; ".join([texts[0].removesuffix(times), *texts[1:]]))
+    need(fits and text == GROUNDS[ledger["potential"]], "its theorem is another")
     return f"{len(ledger['rounds'])} rounds give {own['value']:.6g}"
 def certificate(content: Part) -> str:
     own, model, held = content["certificate"], content["model"], content.get("held_out")

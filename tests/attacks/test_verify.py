@@ -253,6 +253,17 @@ def test_no_other_words_stand(kind: str, fresh: Any) -> None:
     assert not any(accepted.values()), accepted
 
 
+@pytest.mark.parametrize("kind", ["bagged_trees", "compressed", "certified_three"])
+def test_no_other_words_stand_where_verify_is_alone(kind: str, fresh: Any) -> None:
+    """The checker knows neither their bounds nor their rules."""
+    path, container_kind = fresh(kind)
+    accepted = {}
+    for name, other in other_words(opened(path, container_kind)["certificate"]):
+        forged(path, partial(replace_certificate, other), container_kind)
+        accepted[name] = stands(path)
+    assert not any(accepted.values()), accepted
+
+
 def replace_certificate(other: dict[str, Any], content: dict[str, Any]) -> None:
     content["certificate"] = other
 
