@@ -129,6 +129,7 @@ def certificate(
     )
 
 
+@plain_numbers
 def paid(look: int) -> str:
     """Return the text on what a look costs; "" if there is only one."""
     price = f"; look number {look} at these rows, which pays 1/{look * (look + 1)} of delta"
