@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 from hashlib import sha256
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from operator import mul
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,23 @@ TYPES = {"b1": "B", "i1": "b", "i2": "h", "i4": "i", "i8": "q",
 RULES = {"stumps": "StumpRule feature threshold cut above missing",
          "trees": "TreeRule feature cut missing_left left right member members gain cover values",
          "word_lists": "WordList asked values abstains every"}
-SHARES = "without_weights distinct_rows have_times share_learned missing_abstain missing_wrong"
+DETAILS = "without_weights distinct_rows have_times share_learned missing_abstain missing_wrong"
+MEASURED = "class threshold largest cutoff seen group unit method"
+GROUNDS, ASSUMED = (dict(re.findall(r"(\w[\w. ]*) (\w{8})", texts)) for texts in (
+    "holdout.clopper_pearson 092e0939, holdout.clopper_pearson models 9ee5778f, "
+    "holdout.clopper_pearson look c73e4051, holdout.clopper_pearson look models 56ee1059, "
+    "deciding.precision_lower f45e34e8, rates.rate_upper b01ad405, rates.rate_lower ce9903a0, "
+    "deciding.curve_upper 6c0dcba5, deciding.cost_upper 36a5748f, deciding.curve_lower 79038453, "
+    "deciding.order_upper bdbdb076, deciding.order_lower c29ae199, deciding.passed_lower c0f56b52, "
+    "covering.covered_lower 3261b51e, exponential 44a555d7, logistic bd155e6b, clipped 689d0b66, "
+    "hinge aa1a3131, weight ae9865d6, binomial 391ca29d",
+    "drawn 7e0c9696, groups e6678f9e, fixed e5bd0ced, planned 72d36f5a, classes acab146f, "
+    "unchecked ec572ea3, distinct_rows b79ba631, have_times 0988540e, share_learned 33a66fd4, "
+    "without_weights 8cc48d1e, missing_abstain a3d1caf1, missing_wrong b08206c8"))
+SAMPLES = (
+    "2cd810b3 1c2458a3 cacded26 54f403bf d5897f0a 7a29586f b36eb1aa 2cd88ec7 eab8cf14 e4b8f5c4 "
+    "c9d87fb8 0ac971a2 499577e7 239bf256 899ad4ab 77f02026 5a495dff 00561dd7 73f311ab 02e4f1e3")
+TIMES = {"mh": ", times {} for the class that is named", "pairs": ", times {} for the class"}
 WISHES = ("recall order_lower false_positive_rate rate_upper precision precision_lower",
           "false_positive_rate order_upper recall rate_lower precision precision_lower",
           "precision passed_lower recall curve_lower false_positive_rate curve_upper",
@@ -82,7 +99,8 @@ def read(raw: bytes) -> Part:
     for kind, sizes in (line.split(" ") for line in json.loads(text)["arrays"]):
         shape = tuple(map(int, sizes.split("x")))
         end = at + array(TYPES[kind]).itemsize * math.prod(shape)
-        arrays, at = [*arrays, Array(kind, shape, rest[at:end])], end
+        arrays.append(Array(kind, shape, rest[at:end]))
+        at = end
     need(at == len(rest), "the arrays do not take up the bytes that are there")
     def put_back(part: Part) -> Any:
         if "strings" not in part:
@@ -106,6 +124,9 @@ def check_digest(content: Part, name: str) -> str:
     found = digest(written({"body": digest(written(body)), "claim": claim}))
     need(found == own["model_digest"], "it was made for other content than this")
     return "It was made for what the file holds"
+def classes_of(model: Part) -> int:
+    names = model["classes"]
+    return len(names.lines() if isinstance(names, Array) else names)
 def ledger_of(model: Part) -> Part:
     ledger = dict(model["ledger"])
     for table in ("rounds", "refills", "hard"):
@@ -153,7 +174,7 @@ def rules_digest(model: Part) -> str:
         found = [rule for entry in model["rules"] for rule in rules(entry, bins)]
         fields = {"hypotheses": found, "votes": model["votes"], "outputs": model["outputs"]}
         return digest(pieces({"Vote": b"", **fields}))
-    size, parts = len(model["classes"]), ("nodes", "firsts", "table", "bases")
+    size, parts = classes_of(model), ("nodes", "firsts", "table", "bases")
     blocks = [{"Block": b"", **{name: block[name] for name in parts}} for block in model["blocks"]]
     own = {**model, "bins": bins, "blocks": blocks, "classes": max(2, size) if size else 0}
     order = ("bins", "classes", "importances", "blocks", "middle", "scale", "hard")
@@ -235,7 +256,63 @@ OF_ROWS: dict[str, Callable[..., Fraction]] = {
     "deciding.passed_lower":
         lambda k, n, delta, target: target * (upper(n - k, n, delta) <= 1 - target),
     "covering.covered_lower": lambda rank, n, delta: 1 - upper(n - rank, n, delta)}
-def number(own: Part, *beside: Part) -> str:
+def short(text: str, numbers: str = "(?!)") -> str:
+    return sha256(re.sub(numbers, "#", text).encode()).hexdigest()[:8]
+def check_words(own: Part, known_classes: bool) -> None:
+    """Check the texts of a claim; each detail of its rows stands beside its assumption."""
+    details, look = own.get("details", {}), own["inputs"].get("look", 0)
+    models, sample = own["inputs"].get("models", 1), own["sample"]
+    kind = own["bound"] + " look" * (look > 0) + " models" * (models > 1)
+    text = "; ".join(own[name] for name in ("theorem", "reference", "independent_of"))
+    found = short(text.replace(f" other {models - 1} ", " other # "))
+    need(found == GROUNDS[kind], "it names another theorem")
+    beside = [name for name in DETAILS.split() if name in details]
+    beside += ["fixed", "groups" if details.get("unit") == "groups" else "drawn"]
+    beside += ["planned"] * (look > 1) + ["classes"] * known_classes
+    beside += ["unchecked"] * (not own.get("rows_checked", True))
+    stated = sorted(short(text, r"[\d.]+(?= %\))") for text in own["assumptions"])
+    need(stated == sorted(ASSUMED[name] for name in beside), "its assumptions are others")
+    missing = sum(details.get(name, 0) for name in DETAILS.split()[-2:])
+    for text in re.findall(r"\(([\d.]+) %\)", " ".join(own["assumptions"])):
+        need(abs(float(text) / 100 - missing) <= min(6e-4, missing / 50) + 1e-8, "answers differ")
+    pays = f"; look number {look} at these rows, which pays 1/{look * (look + 1)} of delta"
+    plain = sample.replace(pays, "", look > 0)
+    fits = (look == 0) == (plain == sample) and ("distinct_rows" in details or plain[:4] != "dist")
+    parts = {short(part, r"\d[\d,]*") for part in plain.removeprefix("distinct ").split("; ")}
+    need(fits and parts <= {*SAMPLES.split()}, "its sample is described otherwise")
+def check_table(held: Part, ways: int, labels: int) -> int | None:
+    """Check what the table of classes and predictions determines; return how many are wrong."""
+    own, said, count = (held[name].numbers().tolist() for name in ("own", "said", "count"))
+    rows, common, others = held["rows"], held["commonest"], held["baseline_wrong"]
+    curves = {one["class"]: (one["positive"], one["negative"]) for one in held.get("ranks", [])}
+    counted = {at: tuple(sum(one.numbers()) for one in curve) for at, curve in curves.items()}
+    few = rows <= 200_000  # a curve counts some of more rows
+    need(held["labels"] == labels and 0 <= others <= rows, "rows have other labels")
+    if labels:
+        fits = not own and common == sorted({*common}) and max(common, default=0) < labels
+        fits &= not few or all(sum(pair) == rows for pair in counted.values())
+        rarer = sum(map(min, counted.values())) if few and len(counted) == labels else rows
+        differ = max((pair[at in common] for at, pair in counted.items() if few), default=0)
+        need(fits and differ <= others <= rarer, "the most frequent set of labels is another")
+        return None
+    table, sizes = [*zip(own, said, count, strict=True)], [0] * (ways + 1)
+    fits = len({line[:2] for line in table}) == len(own) and min(own + said) >= 0
+    fits &= max(own + said) <= ways and min(count) > 0 and sum(count) == rows
+    need(fits, "the table counts rows twice, or others")
+    for place, _, n in table:
+        sizes[place] += n
+    top = max(range(ways), key=sizes.__getitem__)
+    need(common == [top] and others == rows - sizes[top] < rows, "the baseline is another")
+    shown = sorted(range(ways), key=lambda at: -sizes[at])[:50] if ways != 2 else [1]
+    drawn = {at: (sizes[at], rows - sizes[at]) for at in shown if 0 < sizes[at] < rows}
+    fits = not few or counted == drawn
+    if few and fits and ways == 2 and drawn:  # those called second lie above some score
+        hits = [sum(n for a, b, n in table if b == 1 and (a == 1) == of) for of in (True, False)]
+        steps = zip(*(pairwise([0, *accumulate(one.numbers())]) for one in curves[1]), strict=True)
+        fits = any(a <= hits[0] <= b and c <= hits[1] <= d for (a, b), (c, d) in steps)
+    need(fits, "the table is not that of its curves")
+    return sum(int(n) for a, b, n in table if a != b)
+def number(own: Part, *beside: Part, known_classes: bool = False) -> str:
     bound, held = own["bound"], own["bound"] == "holdout.clopper_pearson"
     known(bound in OF_ROWS, f"this checker does not know the bound {bound}")
     inputs = {name: Fraction(v) if isinstance(v, float) else v for name, v in own["inputs"].items()}
@@ -249,13 +326,17 @@ def number(own: Part, *beside: Part) -> str:
     inputs["delta"] /= claims * (look * (look + 1) or 1)
     rows = inputs.get("n", inputs.get("positives", 0) + inputs.get("negatives", 0))
     need({own["size"], *(part.get("rows", rows) for part in beside)} == {rows}, "its rows differ")
-    details, words = own.get("details", {}), " ".join(own["assumptions"])
-    need(not held or details.keys() <= {*SHARES.split()}, "its details are not known")
+    details = own.get("details", {})
+    known(not {"ratio_bound", "unmoved_pairs"} & {*details}, "its rows were chosen by weights")
+    allowed = DETAILS if held else f"{DETAILS} {MEASURED}"
+    need(details.keys() <= {*allowed.split()}, "its details are not known")
     fits = (own.get("of_what", "new examples") == "new examples") == held
     need(fits and own["valid_after_looking"] is False, "it speaks of something else")
-    need(all(0 <= details.get(n, 0) <= 1 for n in SHARES.split()), "a detail is no share of rows")
-    fits = own.get("rows_checked", True) == ("could not be checked" not in words)
-    need(fits and "independently" in words and "beforehand" in words, "an assumption is left out")
+    shares = [details.get(name, 0) for name in [*DETAILS.split(), "seen"]]
+    need(all(0 <= share <= 1 for share in shares), "a detail is no share of rows")
+    most = max(inputs.get("miss_cost", 0), inputs.get("alarm_cost", 0))
+    need(details.get("largest", 0) == most, "its largest cost is another")
+    check_words(own, known_classes)
     found, sign = OF_ROWS[bound](**inputs), -1 if bound.endswith("_lower") else 1
     need(0 <= sign * (Fraction(own["value"]) - found) <= found * LOOSER, f"it is {float(found)}")
     return f"{bound} gives {own['value']:.6g} for {own['inputs']}"
@@ -273,7 +354,7 @@ def near(a: Any, b: Any) -> bool:
     return abs(Fraction(a) - Fraction(b)) <= LOOSER * abs(Fraction(b))
 def sums(content: Part) -> dict[str, Fraction]:
     model, ledger, own = content["model"], ledger_of(content["model"]), content["certificate"] or {}
-    lines, pairs, ways = ledger["rounds"], ledger["rows"] * ledger["classes"], len(model["classes"])
+    lines, pairs, ways = ledger["rounds"], ledger["rows"] * ledger["classes"], classes_of(model)
     size = ways if ledger["several_labels"] or ways > 2 else 1
     need(model["outputs"] == size and ledger["classes"] > 0, "outputs and classes differ")
     product, slack, errors, edges, cast = Fraction(1), Fraction(0), Fraction(1), Fraction(0), []
@@ -321,17 +402,32 @@ def training(content: Part, ledger: Part) -> str:
     need(fits and len(told) == len(own["inputs"]), "its inputs are not those of the rounds")
     rows = "training labels" if ledger["several_labels"] else "training rows"
     fixed: Part = {"of_what": rows, "details": {"weighted": 1} if ledger["weighted"] else {}}
-    fixed |= {"size": ledger["rows"], "delta": 0, "valid_after_looking": True}
+    fixed |= {"size": ledger["rows"], "delta": 0, "valid_after_looking": True, "assumptions": []}
     need({**fixed, **own} == {**own, **fixed}, "it speaks of other rows, or with another delta")
+    times = "" if ledger["several_labels"] else TIMES.get(many, "")
+    times = times.format("K" if COSTS[ledger["potential"]] == 1 else "K/2")
+    texts = [own["theorem"], own["reference"], own["sample"], own["independent_of"]]
+    fits = own["theorem"].endswith(times) and own.get("rows_checked", True)
+    text = short("; ".join([texts[0].removesuffix(times), *texts[1:]]))
+    need(fits and text == GROUNDS[ledger["potential"]], "its theorem is another")
     return f"{len(ledger['rounds'])} rounds give {own['value']:.6g}"
 def certificate(content: Part) -> str:
-    own, model, held = content["certificate"], content["model"], content.get("held_out") or {}
+    own, model, held = content["certificate"], content["model"], content.get("held_out")
     known(own is not None, "the file holds no certificate")
     ledger = ledger_of(model) if "ledger" in model else {}
     made = digest([json.dumps(ledger, sort_keys=True).encode()]) if ledger else rules_digest(model)
     need(own["ledger_digest"] == made, "it was made for another ledger, or for other trees")
     need(own["bound"] not in list(OF_ROWS)[1:], "this bound is of no model")
-    return training(content, ledger) if ledger and "training" in own["bound"] else number(own, held)
+    several = ledger["several_labels"] * classes_of(model) if ledger else model.get("labels", 0)
+    wrong = check_table(held, classes_of(model), several) if held else None
+    if ledger and "training" in own["bound"]:
+        return training(content, ledger)
+    if own["bound"] == "holdout.clopper_pearson":
+        k, rows = own["inputs"]["k"], own["inputs"]["n"]  # bags keep no table
+        need(wrong in (None, k) and (held or not ledger or k == rows), "its table differs")
+        fits = not ledger.get("weighted") or "without_weights" in own["details"]
+        need(fits, "training rows had weights, and it does not say so")
+    return number(own, *([held] if held else []), known_classes=bool(ledger.get("refills")))
 def planned(rows: int, claims: int, delta: float, target: float, **_: Any) -> bool:
     least = [math.ceil(math.log(delta / m) / math.log(target)) for m in range(1, 100)]
     begun = (1 + sum(2 * rows >= 3**j * n for j in range(2, 40)) for n in least)
@@ -364,6 +460,10 @@ def coverage(content: Part) -> str:
     fits = [one["details"].get(key) for one in claims] == ([None] if single else groups or names)
     named = {(one["of_what"], one["bound"]) for one in claims}
     need(fits and named == {(f"{of}_coverage", "covering.covered_lower")}, "of other classes")
+    method = own.get("method", own["score"][0]) if single else None
+    need({one["details"].get("method") for one in claims} == {method}, "it has another method")
+    counts = [(one["details"]["seen"] * one["size"], one["inputs"]["rank"]) for one in claims]
+    need(all(round(seen) >= rank for seen, rank in counts), "fewer rows were covered than it says")
     return several(claims, "cutoff", places, own["delta"])
 def answering(content: Part) -> str:
     own, points = {"models": 1, **content["answering"]}, content["answering"]["points"]

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 import pacboost
 from pacboost.errors import InputWarning, NotCertified
 from pacboost.questions.compare import Comparison
-from pacboost.samples.same_example import DISTINCT
+from pacboost.samples.equal_rows import DISTINCT
 
 DELTA, RUNS = 0.1, 8
 

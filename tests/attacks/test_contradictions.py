@@ -22,8 +22,8 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.measures import certificate
 from pacboost.errors import FileError, ParameterError
 from pacboost.questions.verify import verify
-from tests.attacks.forging import consistent
-from tests.model_files import forged
+from tests.attacks.forging import consistent, fooled, other_words
+from tests.model_files import forged, opened
 from tests.models.kinds import numbers
 
 Content = dict[str, Any]
@@ -110,6 +110,30 @@ def test_a_contradiction_does_not_hold(
     with suppress(FileError):  # or it does not even load
         assert not all(check.holds for check in verify(path))
     assert checker.FAILS in {answer for _, answer, _ in checker.check(path.read_bytes())}
+
+
+@pytest.mark.parametrize("name", [*WISHES, "sets"])
+@pytest.mark.parametrize("place", [0, 1])
+def test_no_other_words_of_a_decision_hold(
+    name: str, place: int, files: dict[str, Path], tmp_path: Path
+) -> None:
+    """Nor those of a set: a detail, an assumption or a text that is left out, cut or replaced."""
+    path, accepted = Path(copy(files[name], tmp_path / "forged.pacb")), {}
+
+    def claims(content: Content) -> list[Content]:
+        if name == "sets":
+            return list(content["coverage"]["certificates"])
+        return [content["decision"]["certificate"], *content["decision"]["others"]]
+
+    def replaced(other: Content, content: Content) -> None:
+        claim = claims(content)[place]
+        claim.clear()
+        claim.update(other)
+
+    for words, other in other_words(claims(opened(path))[place]):
+        forged(path, partial(replaced, other))
+        accepted[words] = fooled(path)
+    assert not any(accepted.values()), accepted
 
 
 def test_mistakes_are_not_fewer_than_the_predictions_show(

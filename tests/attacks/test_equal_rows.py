@@ -27,7 +27,8 @@ from pacboost.fit import division, roles
 from pacboost.fit.roles import RolesAsk, draw, split_by_class
 from pacboost.fit.rows import LabelledRows
 from pacboost.questions.answering import certify_answers
-from pacboost.samples.same_example import DISTINCT, Examples, same_example, share_learned
+from pacboost.samples.equal_rows import DISTINCT
+from pacboost.samples.same_example import Examples, same_example, share_learned
 from pacboost.sources.arrays import ArrayTable
 from pacboost.theory import certify_by_training_rows
 from tests.attacks.worlds import make, public_classifiers

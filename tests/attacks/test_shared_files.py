@@ -20,7 +20,7 @@ from pacboost import FilterBoostClassifier, StrongClassifier
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.wording import DISTINCT_ROWS, NEW_EXAMPLES
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.samples.same_example import DISTINCT
+from pacboost.samples.equal_rows import DISTINCT
 from tests.bounds.coverage import check_coverage, check_rejected
 
 Rows = NDArray[np.intp]

@@ -12,11 +12,13 @@ import pytest
 from numpy.typing import NDArray
 
 from pacboost import FilterBoostClassifier
+from pacboost.bounds.holdout import clopper_pearson
+from pacboost.bounds.sample_words import COPIES
 from pacboost.bounds.wording import DISTINCT_ROWS
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.estimators.filtering.filter_session import COPIES
+from pacboost.questions.verify import verify
+from pacboost.samples.equal_rows import DISTINCT
 from pacboost.samples.row_hashes import row_hashes
-from pacboost.samples.same_example import DISTINCT
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.oracle import Batch
 from pacboost.training.filtering.arrivals import CAME_AGAIN, RepeatAlarm
@@ -169,6 +171,24 @@ def test_honest_discrete_rows_are_covered(how: str, runs: int) -> None:
         assert model.certificate_.size > 60
         wrong += model.certificate_.value < risk
     check_coverage(f"honest discrete rows, {how}", wrong, runs, 0.05)
+
+
+@several_runs(20, 100)
+def test_any_vote_of_a_stream_may_be_kept(runs: int) -> None:
+    """Labels are coins: the vote after the best of 25 batches errs as often as all others."""
+    wrong, twin, batches = 0, 0, 25
+    for seed in range(runs):
+        X, y = coin(80 * batches, seed)
+        model, claims = learner(seed, n_estimators=1, n_certify=1000), []
+        for part in np.array_split(np.arange(len(X)), batches):
+            claims.append(model.partial_fit(X[part], y[part], classes=[0, 1]).certificate_)
+        counts = [(claim.inputs["k"], claim.inputs["n"]) for claim in claims]
+        wrong += any(claim.value < 0.5 for claim in claims)
+        twin += any(clopper_pearson(k, n, 0.05) < 0.5 for k, n in counts)
+        assert [claim.inputs["look"] for claim in claims] == list(range(1, batches + 1))
+        assert verify(claims[-1])[0].holds
+    check_coverage("a certificate after every batch, each look pays", wrong, runs, 0.05)
+    check_rejected("twin: all of delta after every batch", twin, runs, 0.05)
 
 
 def test_rows_that_certify_are_never_learned_from() -> None:

@@ -5,7 +5,7 @@ also computes the digest of the certificate anew can make any file, and no check
 """
 
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,23 @@ import pytest
 
 import pacboost
 from pacboost import AdaBoostClassifier
+from pacboost.bounds import wording
 from pacboost.errors import PacboostError
 from pacboost.models.file import container
 from pacboost.models.file.document import MemoryBudget
 from pacboost.questions.verify import checks, verify
-from tests.attacks.forging import MADE, stands
+from tests.attacks.forging import (
+    BASELINES,
+    MADE,
+    Forge,
+    fooled,
+    holds,
+    other_words,
+    stands,
+    unanswered,
+)
 from tests.cli.running import run
-from tests.model_files import changed, opened
+from tests.model_files import changed, forged, opened
 from tests.models.kinds import frame, numbers
 
 HARMLESS = ("versions", "seconds")
@@ -214,6 +224,57 @@ def test_a_changed_file_does_not_stand(kind: str, attack: Any, fresh: Any) -> No
     except PacboostError:
         return
     assert not stands(path)
+
+
+@pytest.mark.parametrize(("kind", "forge"), BASELINES)
+def test_no_other_baseline_stands(kind: str, forge: Forge, fresh: Any) -> None:
+    """With all digests made anew, only the counts can tell; both programs do."""
+    path, container_kind = fresh(kind)
+    assert holds(path)
+    forged(path, forge, container_kind)
+    assert not fooled(path)
+
+
+WORDED = ("strong", "mixed", "filtered", "timed", "weighted", "distinct", "unanswered", "trees")
+
+
+@pytest.mark.parametrize("kind", WORDED)
+def test_no_other_words_stand(kind: str, fresh: Any) -> None:
+    """A notice, an assumption or a text that is left out, cut or replaced is missed."""
+    path, container_kind = fresh("strong" if kind == "unanswered" else kind)
+    forged(path, unanswered if kind == "unanswered" else lambda content: None, container_kind)
+    assert stands(path), verify(path)
+    assert holds(path)
+    claim = opened(path, container_kind)["certificate"]
+    accepted = {}
+    for name, other in other_words(claim):
+        forged(path, partial(replace_certificate, other), container_kind)
+        accepted[name] = fooled(path)
+    assert not any(accepted.values()), accepted
+
+
+@pytest.mark.parametrize("kind", ["bagged_trees", "compressed", "certified_three"])
+def test_no_other_words_stand_where_verify_is_alone(kind: str, fresh: Any) -> None:
+    """The checker knows neither their bounds nor their rules."""
+    path, container_kind = fresh(kind)
+    accepted = {}
+    for name, other in other_words(opened(path, container_kind)["certificate"]):
+        forged(path, partial(replace_certificate, other), container_kind)
+        accepted[name] = stands(path)
+    assert not any(accepted.values()), accepted
+
+
+def replace_certificate(other: dict[str, Any], content: dict[str, Any]) -> None:
+    content["certificate"] = other
+
+
+def test_a_notice_stands_beside_its_assumption() -> None:
+    """The worlds above are worth something: their certificates have the notices."""
+    named = {"timed": "have_times", "weighted": "without_weights", "distinct": "distinct_rows"}
+    for kind, detail in {**named, "mixed": "share_learned"}.items():
+        certificate = MADE[kind]().certificate_
+        assert detail in certificate.details
+        assert set(wording.assumed_beside(certificate.details)) <= set(certificate.assumptions)
 
 
 def test_a_certificate_that_is_replaced_is_bound_to_the_last_model(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
-from pacboost.bounds import holdout, wording
+from pacboost.bounds import holdout, table_facts, wording
 from pacboost.bounds.estimates import (
     beside,
     in_full,
@@ -255,3 +255,15 @@ def test_what_says_the_same_of_every_row_is_told_what_to_do() -> None:
     other = HeldOut.of(labels, labels, np.array(["no", "yes"]))
     words = in_words(holdout.certificate(0, 1000, 0.05), other, ["no", "yes"])
     assert "class_weight" not in words
+
+
+def test_a_tie_on_the_right_class_counts_as_wrong_in_the_table() -> None:
+    labels, said = np.array([0, 0, 1, 1, 1]), np.array([0, 0, 1, 0, 1])
+    tied = np.array([True, False, False, True, False])
+    counted = HeldOut.of(labels, said, np.arange(2), wrong=(labels != said) | tied)
+    assert counted is not None
+    assert counted.wrong == 2
+    assert counted.matrix(2).tolist() == [[1, 0], [1, 2]]
+    assert [*table_facts.contradictions(counted, 2)] == [
+        "there are curves of the classes [], not of [1]"
+    ]

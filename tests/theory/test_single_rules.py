@@ -14,7 +14,7 @@ from sklearn.base import clone
 from pacboost.bounds.wording import DISTINCT_ROWS
 from pacboost.errors import DataError, InputWarning, NotCertified, OneClassWarning, ParameterError
 from pacboost.numerics.binomial import binomial_upper
-from pacboost.samples.same_example import DISTINCT
+from pacboost.samples.equal_rows import DISTINCT
 from pacboost.theory import finite, sample_sizes
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.single_rules import RectangleClassifier, VersionSpaceClassifier

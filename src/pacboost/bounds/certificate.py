@@ -110,8 +110,9 @@ class Certificate:
         return self.detailed({wording.WITHOUT_WEIGHTS: 1})
 
     def detailed(self, details: Mapping[str, float | int | str]) -> Certificate:
-        """Return the same certificate with more details in its claim."""
-        return replace(self, details={**self.details, **details})
+        """Return the same certificate with more details in its claim, and what they assume."""
+        changed = replace(self, details={**self.details, **details})
+        return changed.assuming(*wording.assumed_beside(details))
 
     def unchecked(self) -> Certificate:
         """Return the same certificate for rows that were not compared with the training rows."""

@@ -128,8 +128,10 @@ class ThresholdDecision:
             name, details = certificate.of_what, certificate.details
             if certificate.bound != bounds[name]:
                 return f"{name} is bounded by {certificate.bound}, not by {bounds[name]}"
-            if details.get("threshold") != self.threshold:
-                return "a claim was made for another threshold"
+            costs = (certificate.inputs.get(f"{what}_cost", 0) for what in ("miss", "alarm"))
+            stated = details.get("threshold"), details.get("largest", 0)
+            if stated != (self.threshold, max(costs)):
+                return "a claim was made for another threshold, or for other costs"
             if name != "cost" and details.get("class") != str(self.positive):
                 return f"a claim is about class {details.get('class')!r}, not {self.positive!r}"
             counted, size = rows.get(name, n + m), certificate.size

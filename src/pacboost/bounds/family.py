@@ -113,13 +113,13 @@ class Family:
         details: dict[str, Any] = {
             name: v
             for name, v in upper[0].details.items()
-            if name in ("class", wording.HAVE_TIMES, wording.UNMOVED_PAIRS, *wording.UNANSWERED)
+            if name in ("class", *wording.ABOUT_ROWS)
         }
         names = [str(certificate.details["group"]) for certificate in upper]
         groups = json.dumps(names, ensure_ascii=False)
         gap = measures.certificate(
-            GAP, "rates.gap_upper", inputs, size=sum(n for _, n in pairs), of=one, groups=groups,
-            **details,
+            GAP, "rates.gap_upper", inputs, size=sum(n for _, n in pairs),
+            sample=measures.sample_of(upper[0]), of=one, groups=groups, **details,
         )  # fmt: skip
         gap = gap.filtered(upper[0].details).assuming(*upper[0].assumptions)
         return gap if upper[0].rows_checked else gap.unchecked()

@@ -8,7 +8,6 @@ counts, and all tests of a run share delta (docs/proofs/filtering.md).
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 from pacboost.boosters.registry import BOOSTERS
 from pacboost.bounds.certificate import Certificate
@@ -53,8 +52,7 @@ def _again(stored: Certificate, ledger: Ledger) -> Certificate:
     else:  # the factor of a user-defined booster cannot be checked
         factor = 0.0 if ledger.potential == "projected" else float(stored.inputs["factor"])
     of = "" if stored.of_what == NEW_EXAMPLES else stored.of_what
-    certified = certificate(last, stored.delta, factor, stored.assumptions[0], of=of)
-    return replace(certified, sample=stored.sample)
+    return certificate(last, stored.delta, factor, stored.assumptions[0], of=of)
 
 
 @bound(

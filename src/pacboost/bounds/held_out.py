@@ -59,6 +59,11 @@ class RankCounts:
         return cls(positive.astype(np.int64), negative.astype(np.int64), area, precise)
 
     @property
+    def sizes(self) -> tuple[int, int]:
+        """The number of rows of the class, and of others."""
+        return int(self.positive.sum()), int(self.negative.sum())
+
+    @property
     def rates(self) -> tuple[Doubles, Doubles]:
         """False and true positive rates, from (0, 0) to (1, 1)."""
         negative, positive = (
@@ -143,8 +148,9 @@ class HeldOut:
     """Counts of the classes of certifying rows and of their predictions.
 
     ``count[k]`` rows of class number ``own[k]`` were predicted to be of class number ``said[k]``; a
-    label that is not a class has the number after the last. All three are empty if a row may have
-    several labels.
+    label that is not a class has the number after the last, and so has the prediction of a tie that
+    fell on the right class, which counts as wrong. So rows are wrong where ``own`` and ``said``
+    differ. All three are empty if a row may have several labels.
     """
 
     rows: int
@@ -166,10 +172,12 @@ class HeldOut:
         said: Any,
         classes: NDArray[Any],
         probabilities: NDArray[np.float64] | None = None,
+        wrong: NDArray[np.bool_] | None = None,
     ) -> HeldOut | None:
         """Count labels and predictions; None if there are no rows, or no class is among the labels.
 
-        ``probabilities`` has a column for each class; only its order matters.
+        ``probabilities`` has a column for each class; only its order matters. ``wrong`` marks the
+        rows that count as mistakes, ties among them.
         """
         labels, said = np.asarray(labels), np.asarray(said)
         if labels.ndim == 2:
@@ -178,14 +186,20 @@ class HeldOut:
         class_sizes = np.bincount(pairs[pairs[:, 0] < classes.size, 0], minlength=1)
         if not class_sizes.any():
             return None
+        if wrong is not None:
+            pairs[np.asarray(wrong) & (pairs[:, 0] == pairs[:, 1]), 1] = classes.size
         keys, count = np.unique(pairs @ [classes.size + 1, 1], return_counts=True)
         commonest = int(class_sizes.argmax())
-        wrong = labels.size - int(class_sizes[commonest])
+        others = labels.size - int(class_sizes[commonest])
         true_class, answered = np.divmod(keys.astype(np.int64), classes.size + 1)
         ranks = rank_counts(pairs[:, 0], probabilities, classes.size)
-        return cls(
-            labels.size, 0, (commonest,), wrong, true_class, answered, count.astype(np.int64), ranks
-        )
+        counts = true_class, answered, count.astype(np.int64)
+        return cls(labels.size, 0, (commonest,), others, *counts, ranks)
+
+    @property
+    def wrong(self) -> int:
+        """The number of rows that were predicted wrongly, ties included; 0 without a table."""
+        return int(self.count[self.own != self.said].sum())
 
     @property
     def baseline(self) -> float:

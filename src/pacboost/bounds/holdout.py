@@ -42,6 +42,11 @@ FIXED_BEFOREHAND = (
     "before the fit has used the labels of these rows"
 )
 """Assumption of a certificate by held-out rows: what was fixed without them."""
+CLASSES = (
+    "the set of classes is known beforehand: it was given, or read from labels of all rows, also "
+    "of those that certify"
+)
+"""A further assumption where rows are set apart while the source is read."""
 PLANNED = (
     "the earlier looks had a say in whether to go on, but not in after how many rounds to look"
 )
@@ -113,17 +118,22 @@ def certificate(
     several = f" and of the other {models - 1} scored on them" if models > 1 else ""
     spent = "delta/(look·(look+1))" if look else "delta/models"
     numbered = {"look": look} if look else {}
-    paid = f"; look number {look} at these rows, which pays 1/{look * (look + 1)} of delta"
-    paid = paid if look else ""
     return Certificate.by(
         "holdout.clopper_pearson",
         {"k": k, "n": n, "delta": delta, "models": models, **numbered},
         theorem=f"R ≤ BinInv(k, n, {spent}), exact binomial inversion",
-        sample=(sample or "held-out rows, ties counted as errors") + paid,
+        sample=(sample or "held-out rows, ties counted as errors") + paid(look),
         size=n,
         independent_of=f"every choice made in training the classifier{several}",
         assumptions=(DRAWN, FIXED_BEFOREHAND, *([PLANNED] if look > 1 else [])),
     )
+
+
+@plain_numbers
+def paid(look: int) -> str:
+    """Return the text on what a look costs; "" if there is only one."""
+    price = f"; look number {look} at these rows, which pays 1/{look * (look + 1)} of delta"
+    return price if look else ""
 
 
 def _log_inverse(delta: float, models: int) -> float:

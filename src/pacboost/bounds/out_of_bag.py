@@ -16,6 +16,7 @@ be independent of the n rows that are counted; the votes ρ may be chosen on the
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -43,12 +44,16 @@ OF_MEMBERS: Any = {
 
 
 def _again(stored: Certificate, ledger: Ledger) -> Certificate:
-    """Recompute the certificate of a bagged vote from its inputs."""
+    """Recompute the certificate of a bagged vote, or of any weighted vote, from its inputs."""
     recomputed = from_inputs(stored, ledger)
-    return replace(
-        recomputed, sample=stored.sample, independent_of=stored.independent_of,
-        assumptions=recomputed.assumptions[:1], details=stored.details,
-    )  # fmt: skip
+    if "members" not in stored.details:
+        return recomputed
+    inputs, members = stored.inputs, int(stored.details["members"])
+    planned = [int(found[1]) for found in map(PLANNED.fullmatch, stored.assumptions) if found]
+    # the divergence pays for the members that were planned and not made
+    if not members <= planned[0] <= members * math.exp(min(inputs["divergence"], 700)) * ROUNDING:
+        raise ValueError(f"{planned[0]} planned members are not those that the divergence pays for")
+    return _of_bags(recomputed, members, planned[0], stored.sample)
 
 
 @plain_numbers
@@ -200,16 +205,26 @@ def certificate(
             "continues after seeing a certificate chooses by it, which no theorem here allows. Fit "
             "again with the largest number of members you may want; the fit may stop before it"
         )
+    sample = f"rows outside the bags, {counts.least_size:,} or more a member"
+    return _of_bags(WAYS[chosen](counts, delta), counts.members, counts.members_max, sample)
+
+
+PLANNED = re.compile(r"at most ([1-9]\d*) members were planned")
+ROUNDING = 1 + 1e-9
+
+
+def _of_bags(certificate: Certificate, members: int, planned: int, sample: str) -> Certificate:
+    """Return the certificate with the grounds of bags."""
     return replace(
-        WAYS[chosen](counts, delta),
-        details={"members": counts.members},
-        sample=f"rows outside the bags, {counts.least_size:,} or more a member",
+        certificate,
+        details={"members": members},
+        sample=sample,
         independent_of="the bags, which a random generator alone has drawn, and their members",
         assumptions=(
             "rows are drawn independently",
             "a member has seen no row outside its bag",
             "the classes, and the columns, their names and types were known beforehand",
-            f"at most {counts.members_max} members were planned",
+            f"at most {planned} members were planned",
             "the bound, and all that makes members, were fixed before looking",
         ),
     )

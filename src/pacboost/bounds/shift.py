@@ -362,5 +362,5 @@ def shares_certificate(
     )  # fmt: skip
     # The first assumption, that rows are like new examples, is the one that shares replace.
     certificate = certificate.assuming(*first.assumptions[1:])
-    unanswered = {name: first.details[name] for name in wording.UNANSWERED if name in first.details}
-    return replace(certificate.detailed(unanswered), rows_checked=first.rows_checked)
+    about = {name: first.details[name] for name in wording.ABOUT_ROWS if name in first.details}
+    return replace(certificate.detailed(about), rows_checked=first.rows_checked)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pacboost.bounds.registry import Bound, bound_of
 from pacboost.bounds.rounding import confidence
 from pacboost.numerics.percent import percent, percent_above
+from pacboost.samples.equal_rows import DISTINCT
 
 if TYPE_CHECKING:
     from pacboost.bounds.certificate import Certificate
@@ -221,8 +222,19 @@ HAVE_TIMES = "have_times"
 NOT_LATER = "These rows have times: this is about rows drawn like them, not about later ones"
 UNMOVED_PAIRS = "unmoved_pairs"
 """Detail: this many pairs of a new and an old row were compared, and no shift was found."""
-ABOUT_ROWS = (DISTINCT_ROWS, HAVE_TIMES, SHARE_LEARNED, UNMOVED_PAIRS, *UNANSWERED)
-"""Details on the rows that certify, which no bound computes."""
+ABOUT_ROWS = (
+    DISTINCT_ROWS, HAVE_TIMES, SHARE_LEARNED, UNMOVED_PAIRS, WITHOUT_WEIGHTS, *UNANSWERED,
+)  # fmt: skip
+"""Details on the rows that certify, which no bound computes; each stands beside an assumption."""
+ASSUMED_BESIDE = {
+    DISTINCT_ROWS: DISTINCT,
+    HAVE_TIMES: NOT_LATER,
+    SHARE_LEARNED: "rows that equal training rows are draws as all others, and no copies of them",
+    UNMOVED_PAIRS: "the world has not moved, as far as pairs of rows show",
+    WITHOUT_WEIGHTS: "new examples count alike, whatever weights the training rows had",
+}
+"""What details on rows assume. Neither stands in a certificate without the other, so that no notice
+can be taken away alone."""
 IF_NEW = "if these rows are new: "
 UNCHECKED = (
     "the model has not seen these rows, which could not be checked: it does not remember the rows "
@@ -445,6 +457,12 @@ def unanswered(details: Mapping[str, float | int | str]) -> list[str]:
 
 def _unanswered(certificate: Certificate) -> str:
     return "".join(f", {words}" for words in unanswered(certificate.details)[:1])
+
+
+def assumed_beside(details: Mapping[str, float | int | str]) -> tuple[str, ...]:
+    """Return the assumptions that the details on the rows of a certificate stand for."""
+    texts = [words for name, words in ASSUMED_BESIDE.items() if name in details]
+    return (*texts, *unanswered(details))
 
 
 def _weights(certificate: Certificate) -> str:

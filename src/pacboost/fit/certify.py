@@ -45,7 +45,7 @@ def certified(model: Model, apart: Apart | None, asked: Certifying) -> Model:
     # the bound on confident answers shares delta with those of earlier looks
     share = holdout.share_of_delta(asked.delta, asked.look)
     sure = confidence(decided, chances, model.classes)
-    counted = HeldOut.of(apart.y, decided, model.classes, chances)
+    counted = HeldOut.of(apart.y, decided, model.classes, chances, wrong)
     return replace(model, answering=by_ranks(sure, wrong, share), held_out=counted)
 
 

@@ -183,4 +183,4 @@ def counted(certificate: Certificate, examples: Examples | None) -> Certificate:
         certificate = certificate.detailed({HAVE_TIMES: 1})
     if examples is None or not examples.distinct:
         return certificate
-    return certificate.of_distinct_rows().assuming(*examples.assumptions)
+    return certificate.of_distinct_rows()

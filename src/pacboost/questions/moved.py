@@ -65,10 +65,8 @@ def filtered(
     else:
         ratio, seed = shift, 0
     if not ratio.found:
-        pairs = {UNMOVED_PAIRS: ratio.pairs}
-        assumed = (*rows.assumptions, "the world has not moved, as far as pairs of rows show")
-        details = {**rows.details, **pairs}
-        return replace(rows, chosen=ratio.words, details=details, assumptions=assumed)
+        details = {**rows.details, UNMOVED_PAIRS: ratio.pairs}
+        return replace(rows, chosen=ratio.words, details=details)
     tossed = _tossed(rows, X, y, ratio(X), ratio.bound, seed)
     return replace(tossed, coins={**tossed.coins, "learned": 1}, chosen=tossed.chosen + ratio.words)
 

@@ -9,20 +9,19 @@ somebody made from scratch, with its digest. A digest is no signature.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from pacboost.bounds import estimates, wording
+from pacboost.bounds import estimates, sample_words, table_facts, wording
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.coverage import coverage_words
+from pacboost.bounds.coverage import IntervalRule, SetRule, coverage_words
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
-from pacboost.bounds.held_out import HeldOut
-from pacboost.bounds.holdout import read_shares
+from pacboost.bounds.holdout import CLASSES, read_shares
 from pacboost.bounds.measures import read_parts
 from pacboost.bounds.registry import bound_of, makers
 from pacboost.hypotheses.majority import rules_behind
@@ -111,21 +110,33 @@ def _certified(model: Model, document: Mapping[str, Any], rounds: list[Check]) -
     if model.forest and certificate.details.get("members", count) != count:
         whose = Check(what, False, f"there are {count} trees, not as many as the claim says")
     number = _tried("bound", lambda: _number(certificate, model.ledger, kind))
-    if number.holds and (difference := _miscounted(certificate, model.held_out)):
+    if number.holds and (difference := next(_contradictions(certificate, model), "")):
         number = Check("bound", False, difference)
     return [_bound(document, "certificate", kind), whose, *rounds, number]
 
 
-def _miscounted(certificate: Certificate, held_out: HeldOut | None) -> str:
-    """Return how a certificate differs from the predictions that were counted; "" if not."""
-    if held_out is None or certificate.bound != "holdout.clopper_pearson":
-        return ""
-    n, k = certificate.inputs["n"], certificate.inputs["k"]
-    if n != held_out.rows:
-        return f"the certificate counts {n:,} rows, but predictions of {held_out.rows:,} were kept"
-    wrong = int(held_out.count[held_out.own != held_out.said].sum())
-    few = k < wrong  # ties count as mistakes, so there may be more
-    return f"the certificate counts {k:,} mistakes, the predictions {wrong:,}" if few else ""
+def _contradictions(certificate: Certificate, model: Model) -> Iterator[str]:
+    """Return how a certificate differs from what else the file says of its rows."""
+    held_out, inputs, ledger = model.held_out, certificate.inputs, model.ledger
+    of_rows = certificate.bound == "holdout.clopper_pearson"
+    if of_rows and ledger.weighted and wording.WITHOUT_WEIGHTS not in certificate.details:
+        yield "training rows had weights, and the certificate does not say that it counts without"
+    if of_rows and (CLASSES in certificate.assumptions) != bool(ledger.refills):
+        yield "only rows that are set apart while a source is read assume that classes are known"
+    if held_out is None:
+        # A fit keeps its predictions, unless all labels of these rows are new, so that all are
+        # wrong; bags, which load as forests, keep none.
+        if of_rows and not model.forest and inputs["k"] < inputs["n"]:
+            yield "the predictions of the rows that were counted are left out"
+        return
+    if of_rows or certificate.bound == "dependent.ordered_mixture":
+        rows, wrong = held_out.rows, held_out.wrong
+        if inputs["n"] != rows:
+            yield f"the certificate counts {inputs['n']:,} rows, the table of predictions {rows:,}"
+        if not held_out.labels and inputs["k"] != wrong:
+            yield f"the certificate counts {inputs['k']:,} mistakes, the predictions {wrong:,}"
+    labels = model.labels if model.forest else model.classes.size * ledger.several_labels
+    yield from table_facts.contradictions(held_out, model.classes.size, labels)
 
 
 def _answers(answering: Answering | None, document: Mapping[str, Any]) -> list[Check]:
@@ -161,16 +172,35 @@ def _covers(model: Model, document: Mapping[str, Any], kind: str) -> list[Check]
     rule = model.coverage
     if rule is None:
         return []
-    if rule.parts(model.label_names) != [
-        (certificate.of_what, certificate.details.get("class", certificate.details.get("group")))
-        for certificate in rule.certificates
-    ]:
-        return [Check("coverage", False, "a claim of coverage is about another class or group")]
-    cutoffs = tuple(certificate.details.get("cutoff") for certificate in rule.certificates)
-    if cutoffs != rule.cutoffs:
-        return [Check("coverage", False, "a claim of coverage was made for another cutoff")]
+
+    def consistent() -> Check:
+        difference = next(_other_coverage(rule, model.label_names), "")
+        return Check("coverage", not difference, difference)
+
+    check = _tried("coverage", consistent)
+    if not check.holds:
+        return [check]
     results = [_bound(document, "coverage", kind), *map(_alone, rule.certificates)]
     return results + _overspent(getattr(rule, "certificate", None))
+
+
+def _other_coverage(rule: SetRule | IntervalRule, names: list[str]) -> Iterator[str]:
+    """Return how claims of coverage differ from the sets or intervals that they are about."""
+    details = [certificate.details for certificate in rule.certificates]
+    of = [certificate.of_what for certificate in rule.certificates]
+    about = [one.get("class", one.get("group")) for one in details]
+    if rule.parts(names) != [*zip(of, about, strict=True)]:
+        yield "a claim of coverage is about another class or group"
+    if rule.cutoffs != tuple(one.get("cutoff") for one in details):
+        yield "a claim of coverage was made for another cutoff"
+    method = rule.method if isinstance(rule, IntervalRule) else rule.score.method
+    alone = isinstance(rule.certificate, Certificate)
+    if any(one.get("method") != (method if alone else None) for one in details):
+        yield "a claim of coverage was made for another method"
+    for certificate in rule.certificates:  # all scores up to that of the rank are covered
+        n, seen = int(certificate.inputs["n"]), float(certificate.details["seen"])
+        if not int(certificate.inputs["rank"]) <= round(seen * n) <= n:
+            yield f"{seen} is not the share of these rows that is covered"
 
 
 def _overspent(family: Certificate | Family | None) -> list[Check]:
@@ -211,8 +241,6 @@ def _difference(certificate: Certificate, ledger: Ledger, *kinds: str) -> str:
     if certificate.bound not in makers_by_bound:
         return f"bound {certificate.bound!r} is not among {', '.join(makers_by_bound)}"
     recomputed = makers_by_bound[certificate.bound](certificate, ledger)
-    if wording.WITHOUT_WEIGHTS in certificate.details:
-        recomputed = recomputed.counted_without_weights()
     details = certificate.details
     recomputed = recomputed.detailed({n: details[n] for n in wording.ABOUT_ROWS if n in details})
     recomputed = recomputed.filtered(certificate.details)
@@ -227,8 +255,23 @@ def _difference(certificate: Certificate, ledger: Ledger, *kinds: str) -> str:
         old, new = getattr(certificate, name), getattr(recomputed, name)
         if old != new:
             return f"{name} says {old}, but it is {new}"
-    absent = [text for text in recomputed.assumptions if text not in certificate.assumptions]
-    return f"the certificate leaves out that {absent[0]}" if absent else ""
+    return next(_other_words(certificate, recomputed), "")
+
+
+def _other_words(certificate: Certificate, recomputed: Certificate) -> Iterator[str]:
+    """Return how the texts differ from those of the bound and of the details."""
+    if sample_words.is_free(certificate):
+        yield from sample_words.contradictions(certificate)
+    expected = {*recomputed.assumptions}
+    expected |= set() if certificate.rows_checked else {wording.UNCHECKED}
+    expected |= {CLASSES} & {*certificate.assumptions}  # compared with the ledger, if there is one
+    stated = certificate.assumptions
+    if absent := [text for text in recomputed.assumptions if text not in stated]:
+        yield f"the certificate leaves out that {absent[0]}"
+    if unknown := [text for text in stated if text not in expected]:
+        yield f"the certificate assumes that {unknown[0]}, which nothing in it says"
+    if len(set(stated)) < len(stated):
+        yield "an assumption is repeated"
 
 
 def _impossible(certificate: Certificate) -> str:

@@ -23,6 +23,7 @@ from scipy import sparse
 
 from pacboost.errors import InputWarning, invalid, warn
 from pacboost.numerics.memory import in_host_memory
+from pacboost.samples.equal_rows import DISTINCT
 from pacboost.samples.row_hashes import Hashes, mixed, text_hashes
 from pacboost.samples.time_order import have_times
 from pacboost.sources.columns import Columns
@@ -30,7 +31,6 @@ from pacboost.sources.dataframe import is_frame
 from pacboost.sources.table import Table
 
 COPIES = ("draws", "distinct")
-DISTINCT = "distinct rows are independent draws; equal rows are copies of one example"
 MAX_EXACT_INTEGER = 2**53
 """All integers up to this one are exact as float64."""
 GOLDEN = 0x9E3779B97F4A7C15

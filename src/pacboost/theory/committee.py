@@ -85,9 +85,10 @@ def keep_members(
     )  # fmt: skip
     counted = None
     if apart is not None:
-        certificate = apart.certificate(estimator.mistakes(apart.X, apart.y), estimator.delta)
+        wrong = estimator.mistakes(apart.X, apart.y)
+        certificate = apart.certificate(wrong, estimator.delta)
         predicted, shares = estimator.predict(apart.X), estimator.predict_proba(apart.X)
-        counted = HeldOut.of(apart.y, predicted, estimator.classes_, shares)
+        counted = HeldOut.of(apart.y, predicted, estimator.classes_, shares, wrong)
     if certificate is not None:
         certificate = certificate.of(model.digest())
         estimator.model_ = replace(model, certificate=certificate, held_out=counted)

@@ -215,6 +215,9 @@ class FilterBoostClassifier(Classifier):
         """Learn from the next batch of a stream, and forget rows that have become easy.
 
         Before a batch is learned from it is scored: ``ledger_.refills`` has its progressive error.
+        Every call certifies the new vote by the rows set apart so far. Certificate k pays for this
+        look with delta/(k·(k + 1)), so that all of them hold together with confidence 1 - delta,
+        and any of the votes may be kept.
         ``classes`` names all labels in the first call. ``copies`` is that of ``fit_source``, and
         cannot change after the first call.
         """

@@ -14,11 +14,11 @@ import numpy as np
 from pacboost.bounds import filtering, holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
+from pacboost.bounds.sample_words import COPIES
 from pacboost.errors import CheckpointWarning, ClusterError, FileError, NotCertified
 from pacboost.kernels.same_bits import softmax
 from pacboost.models.file import checkpoint
 from pacboost.models.file.checkpoint import Checkpoint
-from pacboost.samples.same_example import DISTINCT
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import REPLACED, STREAM
 from pacboost.sources.oracles.stream import PushedOracle
@@ -32,15 +32,6 @@ SECONDS_BETWEEN = 30.0  # between two checkpoints; Ctrl-C writes one, too
 UNFINISHED = (Stop.TIME_IS_UP, Stop.CALLBACK, Stop.INTERRUPTED)
 """Reasons to stop after which a run can continue, so that its checkpoint stays."""
 
-CLASSES = (
-    "the set of classes is known beforehand: it was given, or read from labels of all rows, also "
-    "of those that certify"
-)
-COPIES = (
-    "rows that came again are copies of rows that had come before, not new draws; after the first "
-    "of them no more rows were set apart"
-)
-
 Watcher = Callable[[Event], bool | None]
 
 
@@ -53,6 +44,9 @@ class Session:
         self.run, self._deadline = run, deadline
         self._path, self._settings = path, settings
         self.held_out: HeldOut | None = None
+        self._looks: int | None = None
+        """How many certificates of batches have counted the rows set apart; None if one run does.
+        Whoever sees them may keep the best vote, so that each pays for its look."""
         self._snapshot: Checkpoint | None = None
         self._written = time.monotonic()
         if path is not None and not path.parent.is_dir():
@@ -151,6 +145,7 @@ class Session:
     def advance_by_batch(self, watchers: Sequence[Watcher]) -> None:
         """Learn from the new batch, and from rows of earlier batches that are still hard."""
         run = self.run
+        self._looks = self._looks or 0
         run.stopped, run.candidates.ended = None, False
         sample = run.fill(all_of_it=True)
         run.stopped = None
@@ -183,8 +178,11 @@ class Session:
             scored = run.vote_so_far.score(apart)
             self.held_out = _counted(scored, run.ledger().potential)
             mistakes = int(np.count_nonzero(scored.wrong))
-            by_rows = holdout.certificate(mistakes, apart.n_rows, delta, sample=self._sample())
-            by_rows = by_rows.assuming(CLASSES)
+            if self._looks is not None:
+                self._looks += 1
+            by_rows = holdout.certificate(
+                mistakes, apart.n_rows, delta, sample=self._sample(), look=self._looks or 0
+            ).assuming(holdout.CLASSES)
         if not run.candidates.distinct:
             return by_rows, by_test
         return _of_distinct_rows(by_rows), _of_distinct_rows(by_test)
@@ -230,14 +228,15 @@ class Session:
 
 
 def _of_distinct_rows(certificate: Certificate | None) -> Certificate | None:
-    return None if certificate is None else certificate.of_distinct_rows().assuming(DISTINCT)
+    return None if certificate is None else certificate.of_distinct_rows()
 
 
 def _counted(rows: MarginRows, potential: str) -> HeldOut | None:
     signs, scores = rows.signs, rows.margins * rows.signs
     if signs.shape[1] == 1:
         both = np.column_stack([-scores[:, 0], scores[:, 0]])
-        return HeldOut.of(signs[:, 0] > 0, scores[:, 0] > 0, np.array([False, True]), both)
+        classes = np.array([False, True])
+        return HeldOut.of(signs[:, 0] > 0, scores[:, 0] > 0, classes, both, rows.wrong)
     labels, predicted = signs.argmax(axis=1), scores.argmax(axis=1)
     shares = np.asarray(softmax(steepness(potential) * scores))
-    return HeldOut.of(labels, predicted, np.arange(signs.shape[1]), shares)
+    return HeldOut.of(labels, predicted, np.arange(signs.shape[1]), shares, rows.wrong)

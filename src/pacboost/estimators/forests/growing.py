@@ -28,6 +28,7 @@ from pacboost.kernels.threads import using
 from pacboost.models.model import Model, without_rounds
 from pacboost.models.schema import Schema
 from pacboost.numerics.checks import integer, positive_whole, real_number
+from pacboost.numerics.exact import wrong_answers
 from pacboost.numerics.same_bits import product
 from pacboost.samples.same_example import Examples
 from pacboost.samples.sample import Sample, signs_of
@@ -224,11 +225,13 @@ class ForestClasses(Classes):
         estimator = self.estimator
         if apart is not None:
             shares, model = self.votes(apart.X), estimator.model_
+            answers = decided(shares, self.choices)
             counted = HeldOut.of(
                 apart.y,
-                decided(shares, self.choices),
+                answers,
                 estimator.classes_,
                 model.probabilities(shares),
+                None if apart.y.ndim == 2 else wrong_answers(answers, apart.y, shares),
             )
             estimator.model_ = replace(model, held_out=counted)
         super().certify(apart, examples)

@@ -263,7 +263,7 @@ class EpsilonSearch:
         scores, wrong = estimator._judged(X, labels)
         decided = estimator.model_.decide(scores)
         probabilities = estimator.model_.probabilities(scores)
-        counted = HeldOut.of(labels, decided, estimator.classes_, probabilities)
+        counted = HeldOut.of(labels, decided, estimator.classes_, probabilities, wrong)
         estimator.model_ = replace(estimator.model_, held_out=counted)
         certificate = self._certificate(wrong, looks)
         if self._promise.weighted:

@@ -118,7 +118,12 @@ def confusion(subject: Subject, rows: Rows) -> Section | None:
     if rows is not None or held_out is None or held_out.labels:
         return None
     note = "These are the held-out rows that certify; the shares are estimates."
-    return _section(names, held_out.matrix(len(names)), note)
+    counts = held_out.matrix(len(names))
+    if n_left := held_out.rows - int(counts.sum()):
+        note += (
+            f" {n_left:,} with a tie or a label that is no class count as wrong, and are left out."
+        )
+    return _section(names, counts, note)
 
 
 def _section(names: tuple[str, ...], counts: Counts, note: str) -> Section:

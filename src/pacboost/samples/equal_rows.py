@@ -1,0 +1,3 @@
+"""What a certificate assumes of equal rows (samples/same_example.py, which compiles)."""
+
+DISTINCT = "distinct rows are independent draws; equal rows are copies of one example"
