@@ -28,8 +28,8 @@ HARD_LIMIT = "NUMBA_NUM_THREADS"
 """Threads run kernels compiled by numba, so this variable limits any number of threads."""
 LIMITS = (HARD_LIMIT, "OMP_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
 """Variables that limit ``n_jobs`` of None and -1; an explicit ``n_jobs`` may be larger."""
-V1_FOLDERS = ("cpu", "cpu,cpuacct", "cpuacct,cpu")
-"""Folders where the controller "cpu" of version 1 may be mounted."""
+V1_FOLDERS = {"cpu": ("cpu", "cpu,cpuacct", "cpuacct,cpu"), "memory": ("memory",)}
+"""Folders where a controller of version 1 may be mounted."""
 V2_FOLDERS = ("", "unified")
 
 
@@ -71,17 +71,21 @@ def cgroup_quota(root: Path) -> int | None:
     Parts of a core count as one. Return None if there is no quota. ``root`` is the root of the file
     system; tests pass another one.
     """
-    quotas = []
-    for kind, path in _groups(root / "proc/self/cgroup"):
-        for folder in V2_FOLDERS if kind == 2 else V1_FOLDERS:
-            mounted = root / "sys/fs/cgroup" / folder
-            for group in (path, *path.parents):  # inside a container only the last may exist
-                quotas.append(_quota_of(mounted / group.relative_to("/"), kind))
+    quotas = [_quota_of(folder, version) for version, folder in control_groups(root, "cpu")]
     return min((math.ceil(quota) for quota in quotas if quota), default=None)
 
 
-def _groups(listing: Path) -> Iterator[tuple[int, PurePosixPath]]:
-    """Yield the version and path of every control group that may limit the cores."""
+def control_groups(root: Path, controller: str) -> Iterator[tuple[int, Path]]:
+    """Yield the version and folder of every control group around this process."""
+    for version, path in _groups(root / "proc/self/cgroup", controller):
+        for folder in V2_FOLDERS if version == 2 else V1_FOLDERS[controller]:
+            mounted = root / "sys/fs/cgroup" / folder
+            for group in (path, *path.parents):  # inside a container only the last may exist
+                yield version, mounted / group.relative_to("/")
+
+
+def _groups(listing: Path, controller: str) -> Iterator[tuple[int, PurePosixPath]]:
+    """Yield the version and path of every control group that a controller may limit."""
     try:
         lines = listing.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -92,7 +96,7 @@ def _groups(listing: Path) -> Iterator[tuple[int, PurePosixPath]]:
         place = PurePosixPath("/", *(part for part in PurePosixPath(path).parts if part != ".."))
         if controllers == "":
             yield 2, place
-        elif "cpu" in controllers.split(","):
+        elif controller in controllers.split(","):
             yield 1, place
 
 
