@@ -165,8 +165,13 @@ def in_order(
             running.append(Call(block))
             tasks.put(running[-1])
             if started < threads:
-                started += 1
-                start_new_thread(_work, (task, tasks, ended))
+                try:
+                    start_new_thread(_work, (task, tasks, ended))
+                    started += 1
+                except RuntimeError:  # the system has no thread to spare; those that run suffice
+                    threads = started
+            if not started:
+                _run(task, tasks.get())
             if len(running) >= (ahead or 2 * threads):
                 yield _result(running.popleft())
         while running:
@@ -197,14 +202,18 @@ def _work(
     ended: SimpleQueue[None],
 ) -> None:
     while (call := tasks.get()) is not None:
-        if call.is_dropped:
-            continue
-        try:
-            call.outcome.put((task(call.block), None))
-        except BaseException as error:  # raised in the consumer, in its turn
-            call.outcome.put((None, error))
+        _run(task, call)
         del call  # nothing keeps a block that is done
     ended.put(None)
+
+
+def _run(task: Callable[[Block], Result], call: Call[Block, Result] | None) -> None:
+    if call is None or call.is_dropped:
+        return
+    try:
+        call.outcome.put((task(call.block), None))
+    except BaseException as error:  # raised in the consumer, in its turn
+        call.outcome.put((None, error))
 
 
 def _result(call: Call[Block, Result]) -> Result:
