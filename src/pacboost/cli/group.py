@@ -2,8 +2,8 @@
 
 Exit codes are 0 for success; 1 if the answer is no: a certificate that does not hold or is refused,
 an error above --epsilon, a learner without an edge; 2 for a command, option, file or row that
-cannot be used; 3 for an alarm of watch; 4 for a bug in pacboost; 130 after Ctrl-C; 141 if the reader
-of the output has ended, as `head` does.
+cannot be used; 3 for an alarm of watch; 4 for a bug in pacboost; 130 after Ctrl-C; 141 if the
+reader of the output has ended, as `head` does.
 """
 
 from __future__ import annotations
