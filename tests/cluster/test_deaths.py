@@ -131,7 +131,9 @@ def test_a_value_that_a_slow_worker_computes_is_computed_again(
         released.touch()
 
 
-def test_a_fast_worker_gets_no_second_copies(processes: Client) -> None:
+def test_a_fast_worker_gets_no_second_copies(
+    processes: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tasks = Cluster(processes, timeout=60)
     started = Counter[str]()
     plain_start = tasks.start
@@ -140,7 +142,7 @@ def test_a_fast_worker_gets_no_second_copies(processes: Client) -> None:
         started["tasks"] += 1
         return plain_start(*arguments)
 
-    tasks.start = start  # type: ignore[method-assign]
+    monkeypatch.setattr(tasks, "start", start)
     assert list(tasks.each(abs, zip(range(30)))) == list(range(30))
     assert started["tasks"] == 30
 

@@ -312,7 +312,7 @@ class Cluster:
         times = [*self._seconds.get(kind, ()), *(own for own in unused if own is not None)]
         if len(times) < MIN_TIMES:
             return math.inf
-        return max(MIN_PATIENCE, MEDIANS_OF_PATIENCE * median_low(times))
+        return max(MIN_PATIENCE, MEDIANS_OF_PATIENCE * float(median_low(times)))
 
     def give_little_to(self, workers: Iterable[str]) -> None:
         """Prefer others for some time to workers that were slower than a copy of their task."""
