@@ -80,16 +80,21 @@ audit: .venv/.dev
 	.venv-audit/bin/pip-audit --strict --no-deps --disable-pip -r .venv-audit/installed.txt
 
 # What would be published, checked: metadata, contents, and the commands of README in a fresh
-# environment. dist/recipe.yaml is the recipe for conda-forge.
+# environment. dist/recipe.yaml is the recipe for conda-forge, and dist/pacboost-….cdx.json lists what
+# an installation consists of (a bill of materials, CycloneDX), with the versions of today.
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/pacboost/__init__.py)
 dist: .venv/.dev
 	rm -rf dist
 	$(PYTHON) -m venv .venv-dist
-	.venv-dist/bin/python -m pip install --quiet build twine
+	.venv-dist/bin/python -m pip install --quiet build twine cyclonedx-bom
 	.venv-dist/bin/python -m build
 	.venv-dist/bin/twine check --strict dist/*
 	sum=$$($(BIN)/python -c 'import hashlib, sys; print(hashlib.sha256(open(sys.argv[1], "rb").read()).hexdigest())' dist/*.tar.gz) && \
 	  sed "s/VERSION/$(VERSION)/; s/SHA256/$$sum/" recipe.yaml > dist/recipe.yaml
+	$(PYTHON) -m venv --clear --without-pip .venv-dist/installed
+	.venv-dist/bin/python -m pip --python .venv-dist/installed/bin/python install --quiet dist/*.whl
+	.venv-dist/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
+	  --output-file dist/pacboost-$(VERSION).cdx.json .venv-dist/installed/bin/python
 	PACBOOST_DIST=dist $(BIN)/pytest -p no:xdist -m '' tests/test_wheel.py tests/test_release.py
 
 # Nothing is pushed: `git push origin v…` is what publishes.

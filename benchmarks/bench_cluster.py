@@ -116,7 +116,7 @@ def main() -> None:
         print(f"no cluster     {seconds:7.1f} s, {taken:.1f} s of processors")
         with (
             LocalCluster(
-                n_workers=asked.workers, threads_per_worker=1, dashboard_address=":0"
+                n_workers=asked.workers, threads_per_worker=1, dashboard_address="127.0.0.1:0"
             ) as local,
             Client(local, set_as_default=False) as client,
         ):

@@ -1,6 +1,7 @@
 """What a release says of itself in several places is said alike in all of them."""
 
 import json
+import os
 import re
 import tomllib
 from typing import Any
@@ -40,7 +41,7 @@ def test_pythons_of_the_classifiers_are_tested() -> None:
     assert PROJECT["requires-python"] == f">={versions[0]}"
     jobs = read_yaml(".github/workflows/tests.yml")["jobs"]
     matrix = jobs["newest"]["strategy"]["matrix"]
-    assert matrix["python"][: len(versions)] == versions
+    assert matrix["python"] == versions
     assert {name.partition("-")[0] for name in matrix["os"]} == {"ubuntu", "macos", "windows"}
     assert any(versions[0] in str(step) for step in jobs["oldest"]["steps"])
 
@@ -53,8 +54,32 @@ def test_workflows_call_what_the_makefile_has(name: str) -> None:
     targets = re.findall(r"\bmake (\w+)", "\n".join(step.get("run", "") for step in steps))
     assert targets
     assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets)
-    version = r"@[0-9a-f]{40}$" if name == "publish" else r"@v\d+$"  # a tag can be moved
-    assert all(re.search(version, step["uses"]) for step in steps if "uses" in step)
+    digest = r"@[0-9a-f]{40}$"  # a tag can be moved
+    assert all(re.search(digest, step["uses"]) for step in steps if "uses" in step)
+
+
+def test_one_action_has_one_digest() -> None:
+    files = sorted((HOUSE / ".github" / "workflows").glob("*.yml"))
+    used = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    actions = set(re.findall(r"uses: (\S+)@([0-9a-f]{40})  # (v[\d.]+)$", used, re.MULTILINE))
+    assert len({name for name, _, _ in actions}) == len(actions)
+
+
+def test_a_release_lists_what_an_installation_consists_of() -> None:
+    (build,) = [
+        job
+        for job in read_yaml(".github/workflows/publish.yml")["jobs"].values()
+        if "needs" not in job
+    ]
+    kept = [step["with"]["path"] for step in build["steps"] if "path" in step.get("with", {})]
+    assert "dist/*.cdx.json" in kept
+    if "PACBOOST_DIST" in os.environ:
+        (file,) = (HOUSE / os.environ["PACBOOST_DIST"]).glob("*.cdx.json")
+        listed = json.loads(file.read_text(encoding="utf-8"))
+        assert listed["metadata"]["component"]["name"] == "pacboost"
+        names = {component["name"].lower().replace("_", "-") for component in listed["components"]}
+        needed = {re.split(r"[<>=]", line)[0].replace("_", "-") for line in PROJECT["dependencies"]}
+        assert needed <= names
 
 
 def test_only_the_job_that_publishes_may_say_who_it_is() -> None:

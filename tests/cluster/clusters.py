@@ -34,7 +34,7 @@ def local(workers: int = 2, *, processes: bool = True, **options: Any) -> Iterat
                 n_workers=workers,
                 threads_per_worker=1,
                 processes=processes,
-                dashboard_address=":0",
+                dashboard_address="127.0.0.1:0",
                 **options,
             ) as cluster,
             Client(cluster, set_as_default=False) as client,

@@ -124,7 +124,9 @@ def scheduler_and_workers(
     named = ["--scheduler-file", str(file)]
     options: dict[str, Any] = quiet
     started = [
-        subprocess.Popen([*dask, "--port", "0", "--dashboard-address", ":0", *named], **options)
+        subprocess.Popen(
+            [*dask, "--port", "0", "--dashboard-address", "127.0.0.1:0", *named], **options
+        )
     ]
     plain = ["--no-nanny", "--nthreads", "1", "--no-dashboard", *named]
 

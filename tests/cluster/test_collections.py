@@ -12,6 +12,7 @@ from distributed import Client
 
 import pacboost
 from pacboost.errors import DataError, ParameterError
+from pacboost.estimators.inputs import gathering
 from pacboost.questions import fetched_rows
 from tests.cluster.clusters import bytes_of, forgets
 from tests.estimators.filter_sources import noisy, small, write_parquet
@@ -98,6 +99,70 @@ def pandas_frame(rows: int, seed: int) -> pd.DataFrame:
 def model() -> pacboost.FilterBoostClassifier:
     known = pandas_frame(3000, 0)
     return small().fit(known.drop(columns="y"), np.array(["no", "yes"])[known["y"]])
+
+
+LARGE = 10**9
+"""Rows that no machine has the memory for."""
+
+
+def large_frame() -> Any:
+    """A frame whose partitions are made when they are computed, and counted."""
+    part = pd.DataFrame({"a": np.zeros(1000), "word": ["a long word of no use"] * 1000, "y": 0.0})
+    computed: list[int] = []
+
+    def make(number: int) -> pd.DataFrame:
+        computed.append(number)
+        assert len(computed) < 20, "all of it is read"
+        return pd.concat([part] * 200)
+
+    return dd.from_map(make, range(LARGE // 200_000), meta=part)
+
+
+def large_arrays() -> tuple[Any, Any]:
+    return da.zeros((LARGE, 20), chunks=(10**6, -1)), da.zeros(LARGE, chunks=10**6)
+
+
+@pytest.mark.parametrize("lies_in", ["frame", "arrays"])
+@pytest.mark.parametrize(
+    ("name", "reads_blocks"),
+    [
+        ("BoostClassifier", True),
+        ("StrongClassifier", True),
+        ("RandomForestClassifier", True),
+        ("BoostRegressor", False),
+        ("compare", False),
+    ],
+)
+def test_collections_larger_than_memory_are_refused_before_they_are_gathered(
+    lies_in: str, name: str, reads_blocks: bool
+) -> None:
+    if lies_in == "frame":
+        frame = large_frame()
+        X, y = frame.drop(columns="y"), frame["y"]
+    else:
+        X, y = large_arrays()
+    named = getattr(pacboost, name)
+    with pytest.raises(DataError, match=rf"Dask {type(X).__name__}.* GB.*{name}") as refused:
+        named(X, y) if name == "compare" else named().fit(X, y)
+    assert ("FilterBoostClassifier" in str(refused.value)) == reads_blocks
+
+
+def test_the_size_of_a_collection_is_estimated_from_few_partitions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = frame()
+    sizes = rows.memory_usage(deep=True, index=False).sum().compute()
+    assert gathering.nbytes(rows) == pytest.approx(sizes, rel=0.15)
+    assert gathering.nbytes(rows.to_dask_array()) == pytest.approx(sizes, rel=0.05)
+    X, y = rows.drop(columns="y"), rows["y"]
+    for available in (2.5 * sizes, 1.5 * sizes, None):
+        monkeypatch.setattr(gathering, "available_bytes", lambda room=available: room)
+        if available == 1.5 * sizes:
+            with pytest.raises(DataError):
+                pacboost.BoostClassifier(n_estimators=2).fit(X, y)
+        else:
+            model = pacboost.BoostClassifier(n_estimators=2, random_state=0).fit(X, y)
+            assert model.score(X.compute(), y.compute()) > 0.5
 
 
 def test_predictions_are_lazy_and_equal(

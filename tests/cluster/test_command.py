@@ -1,13 +1,17 @@
 """``pacboost fit --cluster``, and files at addresses that fsspec reads."""
 
 import shutil
+import stat
+import tempfile
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import fsspec
+import psutil
 import pytest
-from distributed import Client
+from distributed import Client, Security
 
 import pacboost
 from pacboost.cli.commands import fit_filtering as action
@@ -48,6 +52,51 @@ def test_local_workers_are_started_and_ended() -> None:
         cluster = client.cluster
     assert client.status == "closed"
     assert str(cluster.status) == "Status.closed"
+
+
+def listening() -> list[tuple[str, int]]:
+    """The addresses at which this process and those that it started wait for others."""
+    here = psutil.Process()
+    every = [one for own in (here, *here.children(recursive=True)) for one in own.net_connections()]
+    return [tuple(one.laddr) for one in every if one.status == psutil.CONN_LISTEN]
+
+
+def test_local_workers_obey_nobody_else() -> None:
+    """Any user of a machine can connect to its ports, and Dask runs what it is sent."""
+    before = set(listening())
+    with action.cluster_client("local:1") as client:
+        assert {host for host, _ in set(listening()) - before} == {"127.0.0.1"}
+        for address in (client.scheduler.address, *client.nthreads()):
+            place = address.partition("://")[2]
+            for kind, own in (("tcp", None), ("tls", Security.temporary())):
+                with pytest.raises(OSError, match=rf"{place}|TLS certificate"):
+                    Client(f"{kind}://{place}", security=own, timeout=1, set_as_default=False)
+        assert client.submit(abs, -3).result() == 3
+
+
+def test_local_workers_tell_nobody_what_runs() -> None:
+    before = set(listening())
+    with action.cluster_client("local:1"):
+        for host, port in set(listening()) - before:
+            for page in ("/status", "/info/main/workers.html", "/json/identity.json", "/metrics"):
+                with pytest.raises(OSError, match=r"404|reset|disconnected"):
+                    urlopen(f"http://{host}:{port}{page}", timeout=5)
+
+
+def test_local_workers_spill_to_a_folder_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder with a name that all know may belong to another user, who changes the pickles."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with action.cluster_client("local:1") as client:
+        (folder,) = (Path(one) for one in client.run(spills_to).values())
+        private = next(one for one in folder.parents if one.parent == tmp_path)
+        assert stat.S_IMODE(private.stat().st_mode) == 0o700
+    assert not private.exists()
+
+
+def spills_to(dask_worker: Any) -> str:
+    return str(dask_worker.local_directory)
 
 
 def test_clusters_that_are_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

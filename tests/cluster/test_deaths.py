@@ -4,6 +4,9 @@ import logging
 import os
 import random
 import signal
+import threading
+import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -92,6 +95,72 @@ def test_one_worker_is_enough(folder: Path) -> None:
         workers[1].kill()
         with pytest.raises(ClusterError, match=r"no worker|after 3 s"):
             small().fit_source(folder, "y", client=client, timeout=3)
+
+
+def waits_on(worker: str, released: Path, number: int) -> int:
+    """On one worker, wait for a file; on others, answer at once."""
+    while worker_name() == worker and not released.exists():
+        time.sleep(0.02)
+    return number
+
+
+def test_a_slow_worker_holds_nobody_up(processes: Client, tmp_path: Path) -> None:
+    """The first answer to a task or to its copy counts, in the order of the tasks."""
+    tasks, released = Cluster(processes, timeout=600), tmp_path / "released"
+    slow, fast = tasks.workers()
+    try:
+        with within(LIMIT / 2):
+            numbers = tasks.each(waits_on, ((slow, released, k) for k in range(30)))
+            assert list(numbers) == list(range(30))
+        assert set(tasks.done) == {fast}
+    finally:
+        released.touch()
+
+
+def test_a_value_that_a_slow_worker_computes_is_computed_again(
+    processes: Client, tmp_path: Path
+) -> None:
+    tasks, released = Cluster(processes, timeout=600), tmp_path / "released"
+    slow, _ = tasks.workers()
+    try:
+        with within(LIMIT / 2):
+            for number in range(6):  # workers take turns
+                value = tasks.share(waits_on, slow, released, number)
+                assert tasks.submit(pow, value, 2).result() == number**2
+    finally:
+        released.touch()
+
+
+def test_a_fast_worker_gets_no_second_copies(
+    processes: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks = Cluster(processes, timeout=60)
+    started = Counter[str]()
+    plain_start = tasks.start
+
+    def start(*arguments: Any) -> Any:
+        started["tasks"] += 1
+        return plain_start(*arguments)
+
+    monkeypatch.setattr(tasks, "start", start)
+    assert list(tasks.each(abs, zip(range(30)))) == list(range(30))
+    assert started["tasks"] == 30
+
+
+def test_a_cluster_whose_only_worker_dies_as_the_fit_begins(folder: Path) -> None:
+    """Its nanny starts another one."""
+    alone = small().fit_source(folder, "y", client=False)
+    with local(1) as client, within(LIMIT):
+        for moment in (0.0, 0.3):
+            (process,) = process_ids(client).values()
+            killer = threading.Timer(moment, kill, [process])
+            killer.start()
+            if not moment:
+                killer.join()
+            model = small().fit_source(folder, "y", client=client, timeout=60)
+            assert bytes_of(model) == bytes_of(alone)
+            killer.join()
+            client.wait_for_workers(1, timeout=LIMIT)
 
 
 @pytest.mark.slow

@@ -166,7 +166,7 @@ def test_a_fit_over_tls(tmp_path: Path) -> None:
     with (
         LocalCluster(
             n_workers=1, processes=False, protocol="tls://", security=security,
-            dashboard_address=":0",
+            dashboard_address="127.0.0.1:0",
         ) as cluster,
         Client(cluster, security=security, set_as_default=False) as client,
     ):  # fmt: skip

@@ -293,3 +293,57 @@ def test_weights_of_zero_score_nothing() -> None:
     for y, weights in ((LABELS[:2], None), (LABELS, np.zeros(N)), (LABELS, b"x"), (LABELS, [1, 2])):
         raises_only_ours(lambda y=y, w=weights: list(model.staged_score(GOOD, y, w)))  # type: ignore[misc]
         raises_only_ours(lambda y=y, w=weights: model.score(GOOD, y, w))  # type: ignore[misc]
+
+
+MERGED = {
+    "text and number": ["1", 1],
+    "text and truth value": [True, "True"],
+    "number and another text": [1, "a"],
+    "missing and text": [float("nan"), "a"],
+    "text and bytes": ["a", b"a"],
+}
+"""Labels of a list that NumPy would make the same text, or text at all."""
+
+
+@pytest.mark.parametrize("pair", MERGED.values(), ids=MERGED)
+@pytest.mark.parametrize("name", ["boost", "held out", "forest", "bagging"])
+def test_labels_of_several_kinds_are_not_merged(name: str, pair: list[Any]) -> None:
+    with pytest.raises(DataError, match=r"y mixes labels of kinds|missing labels"):
+        MAKERS[name]().fit(GOOD, pair * (N // 2))
+
+
+@pytest.mark.parametrize("pair", [["1", 1], [1, "a"]])
+def test_labels_of_several_kinds_are_not_merged_where_they_are_compared(pair: list[Any]) -> None:
+    y = pair * (N // 2)
+    model = pacboost.BoostClassifier(n_estimators=2, random_state=0)
+    model.fit(GOOD, np.array(y, dtype=str) if pair[0] != "1" else ["1", "a"] * (N // 2))
+    said = pacboost.answers([str(label) for label in y])
+    for ask in (
+        lambda: model.score(GOOD, y),
+        lambda: pacboost.certify(model, GOOD + 0.5, y),
+        lambda: pacboost.certify(said, y=y),
+        lambda: pacboost.choose_threshold(model, GOOD + 0.5, y, recall=0.5, positive="a"),
+    ):
+        with pytest.raises(DataError):
+            ask()
+
+
+def test_a_list_of_labels_of_one_kind_stays_as_it_is() -> None:
+    for pair in (["a", "b"], [1, 2], [True, False], [np.str_("a"), "b"]):
+        model = pacboost.BoostClassifier(n_estimators=2, random_state=0)
+        assert model.fit(GOOD, pair * (N // 2)).classes_.tolist() == sorted(pair)
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"), [(95, "mean 0.05?"), (99.9, "mean 0.001?"), (5, "mean 0.05?")]
+)
+def test_a_confidence_in_the_place_of_delta_is_turned_around(asked: float, meant: str) -> None:
+    for fit in (
+        lambda: pacboost.StrongClassifier(delta=asked).fit(GOOD, LABELS),
+        lambda: pacboost.BoostClassifier(delta=asked, certify="holdout").fit(GOOD, LABELS),
+        lambda: pacboost.certify(fitted("held out"), GOOD, LABELS, delta=asked),
+    ):
+        with pytest.raises(ParameterError) as refusal:
+            fit()
+        assert meant in str(refusal.value)
+        assert refusal.value.parameter == "delta"

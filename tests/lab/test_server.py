@@ -12,8 +12,10 @@ import stat
 import subprocess
 import sys
 import tarfile
+import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -24,9 +26,10 @@ from click.testing import CliRunner
 
 from pacboost.cli.main import main
 from pacboost.errors import FileError, PacboostError
-from pacboost.lab import files, server, stopping
+from pacboost.lab import app, files, server, stopping
 from pacboost.lab.app import NAMES, Lab
 from pacboost.lab.routes import ROUTES
+from pacboost.sources import written
 from tests.lab.asking import LECTURE
 from tests.lab.lab_browser import LabBrowser
 
@@ -74,6 +77,43 @@ def stranger(lab_server: Lab) -> Iterator[Visitor]:
 @pytest.fixture
 def visitor(stranger: Visitor) -> Visitor:
     return stranger.enter()
+
+
+def test_a_browser_in_the_terminal_gets_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such a browser returns when it is closed, and before that it waits for the page."""
+    served, answered = threading.Event(), list[bool]()
+
+    def open_in_the_terminal(address: str) -> bool:
+        answered.append(served.wait(20))
+        return True
+
+    def serve(self: app.Server, sockets: list[socket.socket]) -> None:
+        served.set()
+        while not answered:
+            time.sleep(0.01)
+
+    monkeypatch.setattr(server.webbrowser, "open", open_in_the_terminal)
+    monkeypatch.setattr(server, "warm_up", lambda: None)
+    monkeypatch.setattr(app.Server, "run", serve)
+    server.serve()
+    assert answered == [True]
+
+
+def test_large_files_are_read_without_a_copy_of_the_spelling_for_every_cell(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    copies = list[int]()
+
+    def counted(*arguments: Any, **changes: Any) -> Any:
+        copies.append(1)
+        return replace(*arguments, **changes)
+
+    monkeypatch.setattr(written, "replace", counted)
+    lines = [f"{k},{k / 7},{'yes' if k % 2 else 'no'}" for k in range(1000)]
+    read = files.read_file("a.csv", "\n".join(["a,b,c", *lines]).encode())
+    assert read.numbers["b"].tolist() == [k / 7 for k in range(1000)]
+    assert read.numbers["c"].tolist() == [k % 2 for k in range(1000)]
+    assert len(copies) < 50
 
 
 def test_every_question_of_the_page_is_served() -> None:

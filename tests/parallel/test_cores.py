@@ -1,5 +1,6 @@
 """Cores: masks, quotas of control groups, environment variables, workers of Dask."""
 
+import _thread
 import os
 import signal
 import subprocess
@@ -8,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -101,6 +103,23 @@ def test_a_mask_that_changes_counts_from_the_next_fit_on(machine: pytest.MonkeyP
     machine.setattr(os, "sched_getaffinity", lambda _: {3, 7}, raising=False)
     with using(8):
         assert team.largest_team() == 2
+
+
+@pytest.mark.parametrize("available", [0, 1])
+def test_without_a_thread_to_spare_the_work_is_done_all_the_same(
+    available: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = list[int]()
+
+    def start(*arguments: Any) -> int:
+        if len(started) >= available:
+            raise RuntimeError("can't start new thread")
+        started.append(1)
+        return _thread.start_new_thread(*arguments)
+
+    monkeypatch.setattr(cores, "start_new_thread", start)
+    assert list(in_order(abs, range(-9, 0), 4)) == list(range(9, 0, -1))
+    assert len(started) == available
 
 
 def test_without_masks_the_machine_counts(machine: pytest.MonkeyPatch) -> None:

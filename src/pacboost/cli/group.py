@@ -2,16 +2,18 @@
 
 Exit codes are 0 for success; 1 if the answer is no: a certificate that does not hold or is refused,
 an error above --epsilon, a learner without an edge; 2 for a command, option, file or row that
-cannot be used; 3 for an alarm of watch; 4 for a bug in pacboost; 130 after Ctrl-C.
+cannot be used; 3 for an alarm of watch; 4 for a bug in pacboost; 130 after Ctrl-C; 141 if the
+reader of the output has ended, as `head` does.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import sys
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
@@ -25,6 +27,8 @@ THE_ANSWER_IS_NO = 1
 BAD_INPUT = 2
 ALARM = 3
 BUG = 4
+NO_READER = 141
+"""The exit code that shells give a program whose output nobody reads any more."""
 INTERRUPTED = 130
 """The exit code that shells give a program ended by Ctrl-C."""
 NAMES_ELSEWHERE = {
@@ -109,7 +113,10 @@ class Commands(WholeSentences):
         """Run a command; an error becomes one sentence and an exit code."""
         try:
             with _notes():
-                return super().invoke(ctx)
+                answer = super().invoke(ctx)
+            if sys.stdout is not None:
+                sys.stdout.flush()  # the reader of the output may be gone
+            return answer
         except click.ClickException as problem:
             problem.message = visible(problem.message)  # type: ignore[misc]
             raise
@@ -131,7 +138,8 @@ class Commands(WholeSentences):
             raise CommandError("there is not enough memory for this", BAD_INPUT) from problem
         except OSError as problem:
             if problem.errno == errno.EPIPE:
-                raise  # the reader of the output is gone: click ends quietly
+                _write_to_nobody()
+                raise click.exceptions.Exit(NO_READER) from None
             raise CommandError(str(problem), BAD_INPUT) from problem
         except Exception as problem:
             if os.environ.get(DEBUG):
@@ -149,6 +157,16 @@ class CommandError(click.ClickException):
     def __init__(self, message: str, exit_code: int) -> None:
         super().__init__(visible(message))
         self.exit_code = exit_code  # type: ignore[misc]
+
+
+def _write_to_nobody() -> None:
+    """Drop what is still buffered, which Python would write at its end, and fail."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # a stream of tests has no file
+            if stream is not None:
+                os.dup2(null, stream.fileno())
+    os.close(null)
 
 
 @contextmanager

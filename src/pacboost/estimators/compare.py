@@ -22,6 +22,7 @@ from pacboost.boosters.choose import as_booster
 from pacboost.boosters.registry import BOOSTERS
 from pacboost.errors import PacboostError, ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.estimators.inputs.gathering import FEWER_ROWS, gathered
 from pacboost.estimators.inputs.parameters import callables, draw_seed, progress_after
 from pacboost.fit import taking
 from pacboost.fit.examples import read_examples
@@ -43,6 +44,7 @@ from pacboost.reports.progress import RoundsBar
 from pacboost.samples.plain_rows import plain_rows
 from pacboost.samples.same_example import Examples, check_copies
 from pacboost.sources.explained_errors import explains_input
+from pacboost.sources.optional import is_collection
 
 Measured = tuple[Compared, NDArray[np.bool_] | None]
 """The measures of a booster, and the test rows that it predicts wrongly."""
@@ -106,6 +108,8 @@ def compare(
     >>> [(entry.name, entry.rounds, entry.worse) for entry in found]
     [('adaboost', 100, False), ('mada', 100, False)]
     """
+    if is_collection(X):
+        (X, y), test = gathered(((X, y), test), "compare", FEWER_ROWS)
     contest = Contest(
         X, y, boosters, learner, n_estimators=n_estimators, test=test,
         delta=delta, share=share, copies=copies, random_state=random_state, n_jobs=n_jobs,

@@ -19,7 +19,12 @@ from pacboost.sources.explained_errors import (
     refuse_text,
     shown,
 )
-from pacboost.sources.levels import is_unicode, refuse_unsaved_labels
+from pacboost.sources.levels import (
+    is_unicode,
+    refuse_mixed_labels,
+    refuse_unsaved_labels,
+    unmerged,
+)
 
 MIN_ROWS_TO_COUNT, MAX_LABEL_SPAN = 100_000, 256
 """This many whole labels, within this span, are numbered by counting: sorting ten million labels
@@ -106,7 +111,7 @@ def read_labels(y: Any, rows: int, *, several: bool = False) -> NDArray[Any]:
             )
     else:
         with checked_by_scikit_learn():
-            labels = column_or_1d(y, warn=True)
+            labels = column_or_1d(unmerged(y), warn=True)
     _check_length(labels, rows, "y")
     if labels.dtype.kind == "f":
         _check_finite(labels, "y", "label")
@@ -114,6 +119,7 @@ def read_labels(y: Any, rows: int, *, several: bool = False) -> NDArray[Any]:
         raise DataError("y holds missing labels (None or NaN); drop those rows")
     if labels.dtype.kind in "OU":
         _refuse_broken(labels)
+    refuse_mixed_labels(labels)
     refuse_unsaved_labels(labels)
     if labels.dtype.kind in "MmV":
         raise DataError(

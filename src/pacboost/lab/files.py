@@ -16,7 +16,7 @@ from pacboost.errors import DataError, FileError, ParameterError
 from pacboost.lab.spec import LimitError, LinkError
 from pacboost.sources.data_file import DataFile
 from pacboost.sources.file_rows import csv_blocks
-from pacboost.sources.written import Spelling, part_of, read_text, ways_of
+from pacboost.sources.written import TRUTH_WAYS, Spelling, part_of, read_text, ways_of
 
 MAX_BYTES = 32 * 2**20
 MAX_ROWS = 200_000
@@ -124,10 +124,15 @@ def read_file(name: str, content: bytes) -> LabFile:
         raise DataError(f"{name} has 0 rows; the lab needs a header and rows of cells")
     numbers = {}
     for column, values in cells.items():
-        texts_of = sorted({cell.strip() for cell in values if not spelling.is_missing(cell)})
+        texts_of = sorted({cell.strip() for cell in set(values) if not spelling.is_missing(cell)})
         ways = ways_of(texts_of, spelling) if texts_of else None
         if ways is not None and part_of(ways[0]) is None:
-            numbers[column] = np.array([read_text(cell, ways[0], spelling) for cell in values])
+            way = ways[0]
+            if way in TRUTH_WAYS:
+                numbers[column] = np.array([read_text(cell, way, spelling) for cell in values])
+            else:
+                number = spelling.of_way(way).number
+                numbers[column] = np.array([number(cell) for cell in values])
     texts = {column: np.array(values, dtype=object) for column, values in cells.items()}
     digest = hashlib.sha256(content).hexdigest()[:24]
     return LabFile(digest, name[:200], rows, numbers, texts)

@@ -44,7 +44,9 @@ def serve(
         threading.Thread(target=warm_up, daemon=True).start()
         with ExitStack() as stack:
             if browser:
-                webbrowser.open(stack.enter_context(lab.redirect_file()).as_uri())
+                page = stack.enter_context(lab.redirect_file()).as_uri()
+                # a browser in the terminal returns when it is closed, and first waits for answers
+                threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
             stack.enter_context(suppress(KeyboardInterrupt))  # the server has shut down by then
             Server(lab).run(sockets=[listener])
 

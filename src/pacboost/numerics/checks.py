@@ -37,11 +37,20 @@ def probability(name: str, value: object) -> float:
     Traceback (most recent call last):
     pacboost.errors.ParameterError: recall is 95; it must lie strictly between 0 and 1 (did you \
 mean 0.95?)
+
+    ``delta`` is the probability of failure, so 95 means a confidence of 95 %.
+
+    >>> probability("delta", 95)
+    Traceback (most recent call last):
+    pacboost.errors.ParameterError: delta is 95; it must lie strictly between 0 and 1 (did you \
+mean 0.05?)
     """
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
         hint = ""
         if not isinstance(value, bool) and isinstance(value, Real) and 1 < float(value) < 100:
-            hint = f" (did you mean {float(value) / 100:.6g}?)"
+            share = float(value) / 100
+            meant = 1 - share if name.endswith("delta") and share > 0.5 else share
+            hint = f" (did you mean {meant:.6g}?)"
         raise invalid(name, value, f"must lie strictly between 0 and 1{hint}")
     return float(value)
 

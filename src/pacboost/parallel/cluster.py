@@ -9,18 +9,22 @@ says what to do.
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from importlib import import_module
 from itertools import count, islice
+from statistics import median_low
 from time import perf_counter
 from typing import Any, TypeVar
 from uuid import uuid4
+from weakref import WeakSet
 
 from pacboost.errors import ClusterError
 from pacboost.parallel.remote_task import (
+    DEAD,
     SILENT,
     THIS_PROCESS,
     Avoided,
@@ -42,6 +46,12 @@ ANSWER_SECONDS = 30.0
 """Time for the scheduler, and for workers at the start, to answer a request."""
 PING_SECONDS = 5.0
 """Time for a worker to answer a ping when a result is late; a silent worker counts as lost."""
+MEDIANS_OF_PATIENCE, MIN_PATIENCE = 3, 1.0
+"""A task that takes longer than three others, and than a second, gets a copy on another worker."""
+MIN_TIMES, TIMES_KEPT = 2, 50
+SLOW_FOR_SECONDS = 60.0
+"""A worker that was slower than a copy of its task may have been busy with something else."""
+SECONDS_BETWEEN_LOOKS = 0.01
 RESTART = (
     "Restart the cluster and call fit again: with checkpoint=... it continues from the last "
     "checkpoint to the same model."
@@ -63,39 +73,52 @@ class Cluster:
         self._name, self._numbers = f"pacboost-{uuid4().hex[:12]}", count()
         self.unusable: dict[str, str] = {}
         """Workers that get no tasks, and why."""
+        self._slow_until: dict[str, float] = {}
+        """Workers that gave an answer later than a copy, and the time until which they get few."""
+        self._seconds: dict[tuple[str, ...], deque[float]] = {}
+        self.open_jobs: WeakSet[Job[Any]] = WeakSet()
+        """Tasks whose results have not been used."""
         self.done: Counter[str] = Counter()
         self.blocks: Counter[str] = Counter()
         self._check_workers()
 
     def _check_workers(self) -> None:
-        """Mark workers that have another version or do not answer as unusable."""
-        waiting = {
-            worker: self.start(worker_name, (), frozenset(self.workers()) - {worker})
-            for worker in self.workers()
-        }
-        if not waiting:
+        """Mark workers that have another version or do not answer as unusable.
+
+        While all have died, or none has started yet, a nanny may be about to start one.
+        """
+        end = time.monotonic() + min(ANSWER_SECONDS, self.timeout)
+        asked: dict[str, Any] = {}
+        outcomes: dict[str, Outcome | str] = {}
+        while time.monotonic() < end:
+            present = frozenset(self.workers())
+            for worker in present - asked.keys():
+                asked[worker] = self.start(worker_name, (), present - {worker})
+            for worker in asked.keys() - outcomes.keys():
+                if worker not in present:
+                    outcomes[worker] = DEAD
+                elif asked[worker].done():
+                    outcomes[worker] = self.wait(asked[worker], 1.0, strict=False) or SILENT
+            kinds = {type(outcome) for outcome in outcomes.values()}
+            if asked.keys() == outcomes.keys() and kinds & {Done, Failed}:
+                break
+            time.sleep(0.02)
+        for worker in asked:
+            outcome = outcomes.get(worker, SILENT)
+            if not isinstance(outcome, Done):
+                self.unusable[worker] = str(getattr(outcome, "problem", outcome))
+        if not asked:
             raise ClusterError(
                 f"the cluster of the scheduler {self.address} has no workers; start some first, "
                 "for example by cluster.scale(2)"
             )
-        end = time.monotonic() + min(ANSWER_SECONDS, self.timeout)
-        outcomes: dict[str, Outcome | None] = {}
-        while len(outcomes) < len(waiting) and time.monotonic() < end:
-            present = self.workers()
-            for worker, future in waiting.items():
-                if worker not in outcomes and (worker not in present or future.done()):
-                    gone = worker not in present
-                    outcomes[worker] = None if gone else self.wait(future, 1.0, strict=False)
-            time.sleep(0.02)
-        for worker in waiting:
-            outcome = outcomes.get(worker)
-            if not isinstance(outcome, Done):
-                self.unusable[worker] = str(outcome.problem if outcome else SILENT)
-        if len(self.unusable) == len(waiting):
-            worker, why = next(iter(self.unusable.items()))
+        if len(self.unusable) == len(asked):
+            others = any(isinstance(outcome, Failed) for outcome in outcomes.values())
+            worker, why = list(self.unusable.items())[-1]
+            advice = "Install the same versions everywhere" if others else "Start others"
             raise ClusterError(
-                f"no worker can be used; worker {worker}: {why}. Install the same versions "
-                "everywhere, and check that the workers are running."
+                f"no worker can be used; worker {worker}: {why}. {advice}, and check that the "
+                "workers are running."
             )
 
     @property
@@ -153,11 +176,14 @@ class Cluster:
         """Submit a task to any worker but those to avoid; return its future."""
         ready = [value.future(avoid) if isinstance(value, Shared) else value for value in arguments]
         only = self._others(avoid) if avoid else None
+        slow = {own for own, until in self._slow_until.items() if until > time.monotonic()}
+        faster = [own for own in only or self.workers() if own not in slow] if slow else None
         key = f"{self._name}-{getattr(function, '__name__', 'task')}-{next(self._numbers)}"
         try:
             return self.client.submit(
-                run, versions(), function, *ready, key=key, pure=False, workers=only
-            )
+                run, versions(), function, *ready, key=key, pure=False, workers=faster or only,
+                allow_other_workers=bool(faster and not avoid),
+            )  # fmt: skip
         except Exception as problem:
             raise self._lost() from problem
 
@@ -255,8 +281,43 @@ class Cluster:
         return bool(answers.get(worker))
 
     def worker_of(self, future: Any) -> str | None:
+        return next(iter(self.workers_of([future])), None)
+
+    def workers_of(self, futures: Iterable[Any]) -> frozenset[str]:
+        """Return the workers that have begun one of these tasks, or have it in their queues."""
+        keys = {future.key for future in futures if not future.done()}
         processing: dict[str, Any] = self._ask("processing", workers=None)
-        return next((worker for worker, keys in processing.items() if future.key in keys), None)
+        return frozenset(own for own, tasks in processing.items() if keys.intersection(tasks))
+
+    def wait_for_one(self, futures: list[Any], seconds: float) -> None:
+        """Wait until one of some tasks is done, or the time is over."""
+        end = time.monotonic() + seconds
+        while not any(future.done() for future in futures) and time.monotonic() < end:
+            if self.client.status not in {"running", "connecting"}:
+                raise self._lost()
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+
+    def note_seconds(self, kind: tuple[str, ...], seconds: float) -> None:
+        """Note how long a task took, with the shared values that were computed for it."""
+        self._seconds.setdefault(kind, deque(maxlen=TIMES_KEPT)).append(seconds)
+
+    def patience(self, kind: tuple[str, ...]) -> float:
+        """Return the time to wait for a task before it gets a copy on another worker.
+
+        The lower median counts: half of the answers may have come from the slow one of two workers.
+        Results are used in order, so that the first task may be the late one: those that are done
+        but not used count, too.
+        """
+        unused = [job.seconds_until_done() for job in list(self.open_jobs) if job.kind == kind]
+        times = [*self._seconds.get(kind, ()), *(own for own in unused if own is not None)]
+        if len(times) < MIN_TIMES:
+            return math.inf
+        return max(MIN_PATIENCE, MEDIANS_OF_PATIENCE * float(median_low(times)))
+
+    def give_little_to(self, workers: Iterable[str]) -> None:
+        """Prefer others for some time to workers that were slower than a copy of their task."""
+        until = time.monotonic() + SLOW_FOR_SECONDS
+        self._slow_until |= dict.fromkeys(workers, until)
 
 
 BATCH_SECONDS = 0.2

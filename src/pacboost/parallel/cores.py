@@ -26,8 +26,8 @@ from pacboost.numerics.checks import integer
 
 LIMITS = ("OMP_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
 """Variables that limit ``n_jobs`` of None and -1; an explicit ``n_jobs`` may be larger."""
-V1_FOLDERS = ("cpu", "cpu,cpuacct", "cpuacct,cpu")
-"""Folders where the controller "cpu" of version 1 may be mounted."""
+V1_FOLDERS = {"cpu": ("cpu", "cpu,cpuacct", "cpuacct,cpu"), "memory": ("memory",)}
+"""Folders where a controller of version 1 may be mounted."""
 V2_FOLDERS = ("", "unified")
 
 
@@ -69,17 +69,21 @@ def cgroup_quota(root: Path) -> int | None:
     Parts of a core count as one. Return None if there is no quota. ``root`` is the root of the file
     system; tests pass another one.
     """
-    quotas = []
-    for kind, path in _groups(root / "proc/self/cgroup"):
-        for folder in V2_FOLDERS if kind == 2 else V1_FOLDERS:
-            mounted = root / "sys/fs/cgroup" / folder
-            for group in (path, *path.parents):  # inside a container only the last may exist
-                quotas.append(_quota_of(mounted / group.relative_to("/"), kind))
+    quotas = [_quota_of(folder, version) for version, folder in control_groups(root, "cpu")]
     return min((math.ceil(quota) for quota in quotas if quota), default=None)
 
 
-def _groups(listing: Path) -> Iterator[tuple[int, PurePosixPath]]:
-    """Yield the version and path of every control group that may limit the cores."""
+def control_groups(root: Path, controller: str) -> Iterator[tuple[int, Path]]:
+    """Yield the version and folder of every control group around this process."""
+    for version, path in _groups(root / "proc/self/cgroup", controller):
+        for folder in V2_FOLDERS if version == 2 else V1_FOLDERS[controller]:
+            mounted = root / "sys/fs/cgroup" / folder
+            for group in (path, *path.parents):  # inside a container only the last may exist
+                yield version, mounted / group.relative_to("/")
+
+
+def _groups(listing: Path, controller: str) -> Iterator[tuple[int, PurePosixPath]]:
+    """Yield the version and path of every control group that a controller may limit."""
     try:
         lines = listing.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -90,7 +94,7 @@ def _groups(listing: Path) -> Iterator[tuple[int, PurePosixPath]]:
         place = PurePosixPath("/", *(part for part in PurePosixPath(path).parts if part != ".."))
         if controllers == "":
             yield 2, place
-        elif "cpu" in controllers.split(","):
+        elif controller in controllers.split(","):
             yield 1, place
 
 
@@ -159,8 +163,13 @@ def in_order(
             running.append(Call(block))
             tasks.put(running[-1])
             if started < threads:
-                started += 1
-                start_new_thread(_work, (task, tasks, ended))
+                try:
+                    start_new_thread(_work, (task, tasks, ended))
+                    started += 1
+                except RuntimeError:  # the system has no thread to spare; those that run suffice
+                    threads = started
+            if not started:
+                _run(task, tasks.get())
             if len(running) >= (ahead or 2 * threads):
                 yield _result(running.popleft())
         while running:
@@ -191,14 +200,18 @@ def _work(
     ended: SimpleQueue[None],
 ) -> None:
     while (call := tasks.get()) is not None:
-        if call.is_dropped:
-            continue
-        try:
-            call.outcome.put((task(call.block), None))
-        except BaseException as error:  # raised in the consumer, in its turn
-            call.outcome.put((None, error))
+        _run(task, call)
         del call  # nothing keeps a block that is done
     ended.put(None)
+
+
+def _run(task: Callable[[Block], Result], call: Call[Block, Result] | None) -> None:
+    if call is None or call.is_dropped:
+        return
+    try:
+        call.outcome.put((task(call.block), None))
+    except BaseException as error:  # raised in the consumer, in its turn
+        call.outcome.put((None, error))
 
 
 def _result(call: Call[Block, Result]) -> Result:

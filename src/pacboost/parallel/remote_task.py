@@ -37,6 +37,8 @@ class Done:
     seconds: float
     makers: tuple[str, ...] = ()
     """The workers that computed its shared arguments."""
+    total_seconds: float = 0.0
+    """With the time that its shared arguments took."""
 
     def __sizeof__(self) -> int:
         """Return the size of the value in bytes, which the scheduler asks for."""
@@ -85,8 +87,9 @@ def run(expected: dict[str, str], function: Callable[..., Any], *arguments: Any)
         value = function(*(item.value if isinstance(item, Done) else item for item in arguments))
     except Exception as problem:  # becomes a value that names the worker
         return Failed(_portable(problem), worker)
-    makers = tuple(item.worker for item in arguments if isinstance(item, Done))
-    return Done(value, worker, time.perf_counter() - started, makers)
+    seconds, makers = time.perf_counter() - started, [a for a in arguments if isinstance(a, Done)]
+    before = max((maker.total_seconds for maker in makers), default=0.0)
+    return Done(value, worker, seconds, tuple(maker.worker for maker in makers), before + seconds)
 
 
 def worker_name() -> str:
@@ -111,6 +114,8 @@ def _portable(problem: Exception) -> Exception:
 Result = TypeVar("Result")
 
 SILENT = "it does not answer"
+DEAD = "it died"
+SECONDS_BETWEEN_LOOKS = 0.25
 MAX_TRIES = 4
 """Maximum number of workers that try a task."""
 
@@ -143,6 +148,9 @@ class Job(Shared[Result]):
         super().__init__(cluster, function, arguments)
         self._avoid = frozenset(cluster.unusable)
         self.future(self._avoid)
+        self._started = time.monotonic()
+        self._seconds: float | None = None
+        cluster.open_jobs.add(self)
         self.worker = ""
         self.makers: tuple[str, ...] = ()
         """The workers that computed the shared arguments, once there is a result."""
@@ -154,9 +162,11 @@ class Job(Shared[Result]):
             lost = frozenset(self._cluster.unusable) - self._avoid
             if lost and not self.future(self._avoid).done():
                 self._restart(lost)
-            outcome = self._cluster.wait(self.future(self._avoid), self._cluster.timeout)
+            outcome = self._first_outcome()
             if isinstance(outcome, Done):
                 self._cluster.done[outcome.worker] += 1
+                self._cluster.open_jobs.discard(self)
+                self._cluster.note_seconds(self.kind, outcome.total_seconds)
                 self.worker, self.makers = outcome.worker, outcome.makers
                 value: Result = outcome.value
                 return value
@@ -169,6 +179,44 @@ class Job(Shared[Result]):
             if tried >= self._cluster.workers().keys() or len(complaints) >= MAX_TRIES:
                 raise self._failure(complaints, outcome)
             self._restart(tried)
+
+    def seconds_until_done(self) -> float | None:
+        """Return the time until the task was first seen to be done, or None if it is not."""
+        if self._seconds is None and self.future(self._avoid).done():
+            self._seconds = time.monotonic() - self._started
+        return self._seconds
+
+    @property
+    def kind(self) -> tuple[str, ...]:
+        """The names of the functions that the task calls: such tasks take about the same time."""
+        functions = filter(callable, (self._make, *self._arguments[:1]))
+        return tuple(getattr(own, "__name__", type(own).__name__) for own in functions)
+
+    def _first_outcome(self) -> Outcome | None:
+        """Wait for the outcome; a late task gets a copy elsewhere, and the first answer counts.
+
+        Tasks are pure, so that both answers are the same, and the time alone depends on who wins.
+        """
+        cluster, future, begun = self._cluster, self.future(self._avoid), time.monotonic()
+        end = begun + cluster.timeout
+        while time.monotonic() < min(end, begun + cluster.patience(self.kind)):
+            outcome = cluster.wait(future, min(SECONDS_BETWEEN_LOOKS, end - time.monotonic()))
+            if outcome is not None:
+                return outcome
+        shared = [own.future(self._avoid) for own in self._arguments if isinstance(own, Shared)]
+        slow = cluster.workers_of([future, *shared])
+        avoid = self._avoid | slow
+        if not slow or cluster.workers().keys() <= avoid:
+            return cluster.wait(future, end - time.monotonic())
+        copy = cluster.start(self._make, self._arguments, avoid)
+        cluster.wait_for_one([future, copy], end - time.monotonic())
+        for own in (future, copy):
+            answer = cluster.wait(own, 1.0, strict=False) if own.done() else None
+            if isinstance(answer, Done):
+                if own is copy:
+                    cluster.give_little_to(slow)
+                return answer
+        return cluster.wait(future, max(0.0, end - time.monotonic()))
 
     def _restart(self, avoid: Avoided) -> None:
         self._avoid |= avoid

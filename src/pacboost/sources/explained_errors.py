@@ -24,7 +24,7 @@ from pacboost.errors import DataError, DataTypeError, PacboostError, ParameterEr
 from pacboost.numerics.checks import meant, plain
 from pacboost.numerics.memory import in_host_memory
 from pacboost.sources.dataframe import WIDE, is_frame, open_frame
-from pacboost.sources.levels import is_missing, is_unicode
+from pacboost.sources.levels import is_missing, is_unicode, unmerged
 from pacboost.sources.optional import collected
 from pacboost.sources.table import Table
 
@@ -249,6 +249,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 ROWS = ("X", "X_val", "rows", "table")
 VALUES = ("y", "y_val", "sample_weight", "groups")
+LABELS = ("y", "y_val", "groups")
 MAX_CHARACTERS_QUOTED = 500
 """Characters of another library's message that are repeated in ours."""
 MAX_PARTS_CHECKED = 16
@@ -273,6 +274,8 @@ def explains_input(function: Function) -> Function:
         for name, value in arguments.items():
             arrays = collected(value)
             arguments[name] = in_host_memory(arrays) if name in (*VALUES, "by") else arrays
+            if name in LABELS:
+                arguments[name] = unmerged(arguments[name])
             is_options = signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD
             if name not in ROWS + VALUES:
                 for option, part in value.items() if is_options else [(name, value)]:

@@ -148,6 +148,45 @@ def is_unicode(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
+def unmerged(labels: Any) -> Any:
+    """Return a list that holds text and other kinds as an array of objects.
+
+    NumPy would turn the others into text, in which 1 and "1" are the same label.
+
+    >>> unmerged(["1", 1])
+    array(['1', 1], dtype=object)
+    >>> unmerged([1, 2])
+    [1, 2]
+    """
+    if not isinstance(labels, list | tuple) or not _mixed_kinds(labels):
+        return labels
+    objects = np.empty(len(labels), dtype=object)
+    objects[:] = labels
+    return objects
+
+
+def _mixed_kinds(labels: Iterable[Any]) -> list[str]:
+    """Return the names of the kinds of labels if they are text and others; missing ones are not.
+
+    Cells with elements of their own are several labels of a row, and no kind of label.
+    """
+    kinds = {type(label) for label in labels}
+    is_text = {issubclass(kind, str) for kind in kinds}
+    if len(is_text) < 2 or any(issubclass(kind, list | tuple | np.ndarray) for kind in kinds):
+        return []
+    return sorted(kind.__name__ for kind in kinds)
+
+
+def refuse_mixed_labels(labels: NDArray[Any]) -> None:
+    """Raise if labels are text and others."""
+    mixed = _mixed_kinds(labels.ravel().tolist()) if labels.dtype.kind == "O" else []
+    if mixed:
+        raise DataError(
+            f"y mixes labels of kinds {', '.join(mixed)}, which cannot be put in order; make them "
+            "all text or all numbers"
+        )
+
+
 def refuse_unsaved_labels(labels: NDArray[Any]) -> None:
     """Raise for labels that a model file cannot hold: numbers from 2**63 on, text ending in NUL."""
     if labels.dtype.kind == "u" and labels.size and int(labels.max()) >= 2**63:

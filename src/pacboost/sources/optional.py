@@ -19,7 +19,7 @@ from pacboost.errors import FileError, PacboostError
 
 EXTRAS = {
     "pyarrow": "files", "pandas": "frames", "duckdb": "sql",
-    "dask": "dask", "distributed": "dask", "fsspec": "dask",
+    "dask": "dask", "distributed": "dask", "fsspec": "dask", "cryptography": "dask",
 }  # fmt: skip
 """Optional libraries, and the extra of pacboost that installs each."""
 
@@ -31,7 +31,7 @@ def need(module: str) -> Any:
     except ImportError as problem:
         library = module.partition(".")[0]
         raise PacboostError(
-            f"reading this source needs {library}, which is not installed: pip install "
+            f"this needs {library}, which is not installed: pip install "
             f"'pacboost[{EXTRAS[library]}]'"
         ) from problem
 

@@ -63,6 +63,11 @@ class Spelling:
             return np.array([self.number(cell) for cell in cells], dtype=np.float64)
         return None
 
+    def of_way(self, way: str) -> Spelling:
+        """Return the spelling of numbers that are written in one way."""
+        has_comma = way == COMMA  # a copy for every cell would take longer than reading it
+        return self if self.decimal_comma == has_comma else replace(self, decimal_comma=has_comma)
+
     def is_number(self, cell: str) -> bool:
         return self.numbers([cell]) is not None
 
@@ -282,7 +287,7 @@ def read_text(text: str, way: str, spelling: Spelling) -> float:
         return PARTS[part[0]](moment)
     if text.lower() in TRUTHS:
         return TRUTHS[text.lower()]
-    return replace(spelling, decimal_comma=way == COMMA).number(text)
+    return spelling.of_way(way).number(text)
 
 
 def what_it_held(way: str) -> tuple[str, str]:

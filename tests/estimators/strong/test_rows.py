@@ -17,6 +17,7 @@ import pacboost
 from pacboost import FilterBoostClassifier, TextBoostClassifier
 from pacboost.cli.main import main
 from pacboost.errors import DataError, FileError, ParameterError
+from pacboost.estimators.strong import reading
 from pacboost.estimators.strong.classifier import StrongClassifier
 from pacboost.fit.roles import RolesAsk, divide
 from pacboost.samples.same_example import Examples
@@ -241,6 +242,15 @@ def test_groups_and_times_leave_the_numbers_as_they_were() -> None:
     for known in ({"groups": np.arange(ROWS) // 4}, {"time": np.arange(ROWS)[::-1].copy()}):
         model = strong().fit(X, y, **known)
         assert {entry.row for entry in model.ledger_.hardest(3)} <= set(PLANTED)
+
+
+def test_times_with_a_zone_are_read_without_a_warning() -> None:
+    moments = np.datetime64("2024-01-01T00:00:00") + np.arange(ROWS).astype("timedelta64[h]")
+    texts = [f"{moment}Z" for moment in moments]
+    plain = reading.ordered(reading._moments(np.array(texts)), ROWS)
+    assert plain.tolist() == list(range(ROWS))
+    X, y = separated()
+    assert strong().fit(X, y, time=texts).certificate_ is not None
 
 
 def test_a_file_and_its_report_name_rows_of_the_data(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def command(
     if question and lone_text(model) is None:
         questions = [shlex.join(question)]
     elif not question:
-        if sys.stdin.isatty():
+        if sys.stdin is None or sys.stdin.isatty():
             click.echo("Type one question per line; Ctrl-D ends the input.", err=True)
         questions = (line.strip() for line in sys.stdin if line.strip())
     replies = []

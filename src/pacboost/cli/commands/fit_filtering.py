@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from glob import has_magic
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -69,10 +70,8 @@ def cluster_client(name: str | None) -> Iterator[Any]:
         try:
             if local is not None:
                 workers = None if local[1] is None else int(local[1])
-                cluster = distributed.LocalCluster(
-                    n_workers=workers, threads_per_worker=1, dashboard_address=":0"
-                )
-                client = distributed.Client(stack.enter_context(cluster), set_as_default=False)
+                cluster = stack.enter_context(private_cluster(workers))
+                client = distributed.Client(cluster, set_as_default=False)
             else:
                 client = distributed.Client(name, set_as_default=False, timeout=SECONDS_TO_CONNECT)
         except (OSError, TimeoutError, ValueError) as problem:
@@ -82,12 +81,41 @@ def cluster_client(name: str | None) -> Iterator[Any]:
             ) from problem
         stack.enter_context(client)
         threads = sum(client.nthreads().values())
+        dashboard = "none" if local is not None else client.dashboard_link or "none"
         echo(
             f"{len(client.nthreads())} workers with {threads} threads; Dask's dashboard: "
-            f"{client.dashboard_link or 'none'}",
+            f"{dashboard}",
             err=True,
         )
         yield client
+
+
+@contextmanager
+def private_cluster(workers: int | None) -> Iterator[Any]:
+    """Start workers on this machine that obey nobody but this process.
+
+    Whoever can connect to Dask's scheduler or to a worker runs code there, and any user of a
+    machine can connect to its ports. Temporary certificates, which only these processes have, shut
+    the others out. Workers spill pickles to a folder that belongs to this user, and not to one
+    with a name that another user may take first. The status pages would tell everybody what runs.
+    """
+    distributed, _ = need("distributed"), need("cryptography")  # makes the certificates
+    pages: dict[str, list[str]] = {
+        "distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []
+    }  # fmt: skip
+    with (
+        TemporaryDirectory(prefix="pacboost-") as folder,
+        need("dask").config.set(pages),
+        distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            security=True,
+            dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": False},
+            local_directory=folder,
+        ) as cluster,
+    ):
+        yield cluster
 
 
 PARAMETER_OPTIONS = (

@@ -38,7 +38,7 @@ class FittedModel(Protocol):
 
 def data_file(path: Path, arguments: Mapping[str, Any]) -> DataFile:
     """Return a file of rows with the options --sep, --encoding and --missing."""
-    content = sys.stdin.buffer.read() if str(path) == STANDARD_INPUT else None
+    content = standard_input() if str(path) == STANDARD_INPUT else None
     return DataFile(
         path,
         sep=separator(arguments.get("sep")),
@@ -48,6 +48,13 @@ def data_file(path: Path, arguments: Mapping[str, Any]) -> DataFile:
         day_first=arguments.get("dayfirst"),
         content=content,
     )
+
+
+def standard_input() -> bytes:
+    """Read all of the standard input."""
+    if sys.stdin is None:  # Python's value for one that was closed
+        raise FileError("-: the standard input is closed; name a file, or pass rows by a pipe")
+    return sys.stdin.buffer.read()
 
 
 def missing_words(words: tuple[str, ...]) -> frozenset[str]:

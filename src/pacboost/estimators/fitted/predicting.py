@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.kernels.device import predict_on_gpu, using_gpu
@@ -13,6 +14,7 @@ from pacboost.models.answers import asked
 from pacboost.models.model import Model
 from pacboost.numerics.memory import as_cupy, lies_on_gpu, of_the_library_of
 from pacboost.sources.explained_errors import checked_by_scikit_learn
+from pacboost.sources.levels import refuse_mixed_labels
 from pacboost.sources.table import Table
 
 if TYPE_CHECKING:
@@ -65,6 +67,7 @@ def accuracy(estimator: Estimator, X: object, y: object, sample_weight: object =
     # not ClassifierMixin.score, which cannot take answers of a GPU
     answers = asked(estimator, X)
     with checked_by_scikit_learn():
+        refuse_mixed_labels(np.asarray(y))
         return float(accuracy_score(y, answers, sample_weight=sample_weight))
 
 

@@ -14,8 +14,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_regressor
 
 from pacboost.errors import DataTypeError
+from pacboost.estimators.inputs.gathering import BY_BLOCKS, FEWER_ROWS, gathered
 from pacboost.estimators.inputs.parameters import plain_parameters
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.optional import is_collection, need
@@ -46,7 +48,8 @@ def fits_rows(method: Method) -> Method:
         first = args[0] if args else named.get("X")
         with plain_parameters(self):
             if is_collection(first) and not self._reads_partitions:
-                args, named = need("dask").compute((args, named))[0]
+                advice = FEWER_ROWS if is_regressor(self) else BY_BLOCKS
+                args, named = gathered((args, named), type(self).__name__, advice)
             return explaining(self, *args, **named)
 
     return call  # type: ignore[return-value]

@@ -6,6 +6,7 @@ strings, or columns whose cells read like sentences.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -174,7 +175,9 @@ def _of_table(table: Table, kept: list[int]) -> Table:
 def _moments(texts: NDArray[Any]) -> NDArray[Any]:
     """Read times in text, spelt like dates in files."""
     try:
-        return texts.astype("datetime64")
+        # NumPy warns of each text with a zone, such as Z; it turns them all into one zone
+        with warnings.catch_warnings(action="ignore"):
+            return texts.astype("datetime64")
     except ValueError:
         written = [str(text).strip() for text in texts]
     found = orders(written)

@@ -238,7 +238,16 @@ class BlockOracle(AbstractOracle):
     def _read_ahead(self, spot: Spot) -> Future[Held | None]:
         if self._reader is None:
             self._reader = ThreadPoolExecutor(self.blocks_ahead, "pacboost-reader")
-        return self._reader.submit(self._read_block, self._block(spot))
+        block = self._block(spot)
+        try:
+            return self._reader.submit(self._read_block, block)
+        except RuntimeError:  # the system has no thread to spare
+            read: Future[Held | None] = Future()
+            try:
+                read.set_result(self._read_block(block))
+            except Exception as problem:  # raised where the block is used
+                read.set_exception(problem)
+            return read
 
     def check_memory(self, limit: int) -> None:
         """Raise if blocks do not fit; from now on, free unused memory before each read."""
