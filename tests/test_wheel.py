@@ -1,6 +1,6 @@
 """The wheel: it holds the package and nothing else, is small, and runs where it is unpacked.
 
-Quick runs build it without kernels, which takes seconds; ``make dist`` tests the one that is published.
+Quick runs build it without kernels, which takes seconds; ``make dist`` tests the published one.
 """
 
 import os
