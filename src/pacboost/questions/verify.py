@@ -49,6 +49,7 @@ NO_CERTIFICATE = Check("bound", False, "the file holds no certificate: none appl
 CONSISTENT = (
     "This shows that the file is consistent, not who wrote it or how its rows were counted."
 )
+TRAINING_BOUND = "training.product_bound"
 DIGEST_PARTS = {
     "model": "rules, votes, bins, column names, levels, classes, calibration, words and ledger",
     "forest": "trees, bins, column names, levels and classes",
@@ -111,6 +112,10 @@ def _certified(model: Model, document: Mapping[str, Any], rounds: list[Check]) -
     if model.forest and certificate.details.get("members", count) != count:
         whose = Check(what, False, f"there are {count} trees, not as many as the claim says")
     number = _tried("bound", lambda: _number(certificate, model.ledger, kind))
+    if certificate.bound == TRAINING_BOUND and model.learned_otherwise:
+        column = model.learned_otherwise[0]
+        words = f"the rows of the fit had other values of '{column}' than predict gives them"
+        number = Check("bound", False, words)
     if number.holds and (difference := _miscounted(certificate, model.held_out)):
         number = Check("bound", False, difference)
     return [_bound(document, "certificate", kind), whose, *rounds, number]
@@ -270,7 +275,7 @@ def recompute(certificate: Certificate, ledger: Ledger) -> float:
     bound = bound_of(certificate.bound)
     if bound is None:
         raise LookupError(f"no bound is registered as {certificate.bound!r}")
-    if certificate.bound == "training.product_bound":
+    if certificate.bound == TRAINING_BOUND:
         return bound.compute(ledger)
     return float(bound.compute(**certificate.inputs))
 
