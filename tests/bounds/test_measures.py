@@ -116,6 +116,33 @@ def test_balanced_error() -> None:
     check_rejected("balanced error from pooled rows", balanced(1500, 800, True), 1500, 0.05)
 
 
+def chance_of_failing(bound: Callable[..., float], chances: list[float], delta: float) -> float:
+    """Compute how often a bound on the mean of some chances is below it, without simulation."""
+    law = np.ones(1)
+    for chance in chances:
+        law = np.convolve(law, [1 - chance, chance])
+    m, mean = len(chances), sum(chances) / len(chances)
+    is_lower = bound.__name__.endswith("lower")
+    values = np.array([bound(k, m, delta) for k in range(m + 1)])
+    return float(law[values > mean if is_lower else values < mean].sum())
+
+
+def test_a_pool_of_groups_with_different_chances() -> None:
+    delta = 0.05
+    nearly_sure = [1.0] * 99 + [1 - 99.9 * (1 - (1 - delta) ** 0.01)]
+    assert chance_of_failing(measures.pooled_upper, nearly_sure, delta) <= delta
+    twin = chance_of_failing(measures.rate_upper, nearly_sure, delta)
+    assert twin > 1.02 * delta  # 0.0512
+    never = [1 - chance for chance in nearly_sure]
+    assert chance_of_failing(measures.pooled_lower, never, delta) <= delta
+    assert chance_of_failing(measures.rate_lower, never, delta) == pytest.approx(twin)
+    generator = np.random.default_rng(5)
+    for _ in range(200):
+        chances = generator.beta(*generator.uniform(0.1, 2, size=2), size=12).tolist()
+        for bound in (measures.pooled_upper, measures.pooled_lower):
+            assert chance_of_failing(bound, chances, 0.3) <= 0.3
+
+
 def groups(runs: int, claims: int) -> tuple[int, int]:
     """How often any of 20 groups, or their gap, is bounded wrongly; all have a rate of 0.2."""
     failed = gaps = 0

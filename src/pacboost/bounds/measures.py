@@ -135,6 +135,30 @@ def rate_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
     return holdout.clopper_pearson_lower(k, n, delta, claims)
 
 
+HOEFFDING = "Hoeffding 1956, theorem 4; docs/proofs/rates.md"
+
+
+@measure_bound(
+    "rates", "mean chance ≤ max((k + 1)/n, BinInv(k, n, delta/claims))", HOEFFDING, *RATES
+)
+def pooled_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
+    """Return an upper bound on the mean chance of n rows of several groups.
+
+    >>> pooled_upper(99, 100, delta=0.05), round(rate_upper(99, 100, delta=0.05), 6)
+    (1.0, 0.999487)
+    """
+    # theorem 4 is for k ≤ n·mean - 1; for any other k the mean is below (k + 1)/n
+    return max(rate_upper(k, n, delta, claims), outward(min(1.0, (k + 1) / n)))
+
+
+@measure_bound(
+    "rates", "mean chance ≥ min((k - 1)/n, 1 - BinInv(n - k, n, delta/claims))", HOEFFDING, *RATES
+)
+def pooled_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
+    """Return a lower bound on the mean chance of n rows of several groups."""
+    return min(rate_lower(k, n, delta, claims), downward(max(0, k - 1) / n))
+
+
 @measure_bound("rates", "F1 = 2J/(1 + J), J binomial in the union", CLOPPER, "f1")
 def f1_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
     """Return a lower bound on F1, if k of the n rows labelled or predicted positive are both.
@@ -206,7 +230,10 @@ def gap_upper(parts: str, delta: float, claims: int = 1) -> float:
     pairs = read_parts(parts)
     if len(pairs) < 2:
         raise ParameterError(f"parts is {parts!r}; a difference needs at least two groups")
-    ends = [(rate_lower(k, n, delta, claims), rate_upper(k, n, delta, claims)) for k, n in pairs]
+    # one of the groups may be a pool; for groups of equal chances the ends are hardly ever others
+    ends = [
+        (pooled_lower(k, n, delta, claims), pooled_upper(k, n, delta, claims)) for k, n in pairs
+    ]
     widest = max(upper - lower for (_, upper), (lower, _) in permutations(ends, 2))
     # A difference of numbers below 1 is off by no more than their own rounding.
     return min(1.0, max(widest, 0.0) + SLACK)
