@@ -138,7 +138,8 @@ def test_a_pool_of_groups_with_different_chances() -> None:
     assert chance_of_failing(measures.rate_lower, never, delta) == pytest.approx(twin)
     generator = np.random.default_rng(5)
     for _ in range(200):
-        chances = generator.beta(*generator.uniform(0.1, 2, size=2), size=12).tolist()
+        a, b = generator.uniform(0.1, 2, size=2).tolist()
+        chances = generator.beta(a, b, size=12).tolist()
         for bound in (measures.pooled_upper, measures.pooled_lower):
             assert chance_of_failing(bound, chances, 0.3) <= 0.3
 

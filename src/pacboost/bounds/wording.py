@@ -175,8 +175,16 @@ def new_examples(certificate: Certificate) -> str:
     return "distinct new rows" if DISTINCT_ROWS in certificate.details else "new examples"
 
 
+def answered_rows_of(certificate: Certificate) -> str:
+    """Return "answered rows of the " if rows without an answer do not count, else ""."""
+    return "answered rows of the " if ABSTAINS in certificate.details else ""
+
+
 def _examples(certificate: Certificate) -> str:
-    details, new = certificate.details, new_examples(certificate)
+    details = certificate.details
+    # rows of one class may have no answer much more often than others
+    answered = "answered " if ABSTAINS in details else ""
+    new = answered + new_examples(certificate)
     if "threshold" in details:
         return new
     if "group" in details:
@@ -184,9 +192,9 @@ def _examples(certificate: Certificate) -> str:
         mixed = f" ({listed(pooled, 'groups')}, mixed as in these rows)" if pooled else ""
         return f"{new} in group '{details['group']}'{mixed}"
     if details.get("unit") == "groups":
-        return f"the examples of a new group{OVER_GROUPS}"
+        return f"the {answered}examples of a new group{OVER_GROUPS}"
     if details.get("unit") == "period":
-        return "the examples of the period watched, on average over their chances"
+        return f"the {answered}examples of the period watched, on average over their chances"
     return new
 
 
@@ -207,8 +215,9 @@ OF_WHAT = (
 )  # fmt: skip
 
 WITHOUT_WEIGHTS = "without_weights"
+ABSTAINS = "missing_abstain"
 UNANSWERED = {
-    "missing_abstain": "empty answers ({}) do not count",
+    ABSTAINS: "empty answers ({}) do not count",
     "missing_wrong": "empty answers ({}) count as wrong",
 }
 """Details that hold the share of rows without an answer, and how a claim treats such rows."""
