@@ -95,8 +95,8 @@ ROWS_FACTOR = 3
 """The advice for a loose bound is to certify on this multiple of the rows."""
 BETTER_MODEL = "Next: train on more rows, or add columns that say more about the label."
 TRAINED_ONLY = (
-    "Nothing is proved about new examples yet. Next: certify it on rows that it was not trained "
-    "on: hold some out when it is fitted, or take new ones afterwards."
+    "Next: certify it on rows that it was not trained on: hold some out when it is fitted, or take "
+    "new ones afterwards."
 )
 ONE_ANSWER = (
     "It gives the same answer on every row. Next: fit with "
@@ -160,7 +160,7 @@ def useless(certificate: Certificate, held_out: HeldOut | None) -> bool:
 
 def next_step(certificate: Certificate, held_out: HeldOut | None = None) -> str:
     """Return advice on how to lower the bound; "" if there is none."""
-    if certificate.of_what in (wording.TRAINING_ROWS, wording.TRAINING_LABELS):
+    if certificate.of_what in wording.OF_TRAINING:
         return TRAINED_ONLY
     if held_out is not None:
         n_labels, n_predicted = len(np.unique(held_out.own)), len(np.unique(held_out.said))

@@ -204,6 +204,9 @@ PERIOD = "period"
 ANSWERED = "answered examples"
 TRAINING_ROWS = "training rows"
 TRAINING_LABELS = "training labels"
+OF_TRAINING = (TRAINING_ROWS, TRAINING_LABELS)
+NOTHING_YET = "nothing is certified yet about new examples; "
+"""The opening of claims about training rows: it is what a reader has to know first."""
 THIS_ARRAY, THIS_FILE, THIS_STREAM, THIS_SOURCE = (
     "this array", "this file", "this stream", "this source",
 )  # fmt: skip
@@ -277,6 +280,12 @@ class Statement(NamedTuple):
 
 def claim(certificate: Certificate) -> Statement:
     """Return what a certificate claims, without its confidence."""
+    opening = NOTHING_YET if certificate.of_what in OF_TRAINING else ""
+    return _notice(certificate, clause(certificate)).opening(opening).finished()
+
+
+def claim_beside_others(certificate: Certificate) -> Statement:
+    """Return the same where other claims may be about new examples."""
     return _notice(certificate, clause(certificate)).finished()
 
 
@@ -307,6 +316,7 @@ def sentence(certificate: Certificate, delta: float | None = None, opening: str 
     statement = _about_model(certificate, percent_above(certificate.value))
     grounds = f" ({confidence(chance)} confidence{_counted(certificate)})" if chance else ""
     statement = statement.ending(_unanswered(certificate))
+    opening += NOTHING_YET if certificate.of_what in OF_TRAINING else ""
     conditional = _on_condition(certificate, statement, grounds).opening(opening)
     return _notice(certificate, conditional).finished()
 
@@ -405,7 +415,7 @@ def _claim(certificate: Certificate, number: str) -> Statement:
         before, after = "over the period watched the expected error rate was at most ", ""
     elif of_what == ANSWERED:
         before, after = f"of the {_answered(certificate)} {before}", ""
-    elif of_what in (TRAINING_ROWS, TRAINING_LABELS):
+    elif of_what in OF_TRAINING:
         rows = "rows" if of_what == TRAINING_ROWS else "labels of the rows"
         after = f" of the {rows} it was trained on{_weights(certificate)}"
     elif of_what in SOURCES:
@@ -435,7 +445,7 @@ def _about_model(certificate: Certificate, number: str) -> Statement:
         after = f" over the latest {certificate.size:,} examples"
     elif of_what == ANSWERED:
         after = f" of the {_answered(certificate)}"
-    elif of_what in (TRAINING_ROWS, TRAINING_LABELS):
+    elif of_what in OF_TRAINING:
         labels = " of the labels" if of_what == TRAINING_LABELS else ""
         after = f"{labels} of the rows it learned from{_weights(certificate)}"
     else:

@@ -88,6 +88,14 @@ def sentence(path: str | Path, *, memory: int = 0) -> str:
     return f"{words} {covers}".strip()
 
 
+def of_training(path: str | Path, *, memory: int = 0) -> bool:
+    """Check whether a file certifies nothing but its training error."""
+    model = load(path, memory)
+    of_new = model.decision is not None or model.coverage is not None
+    certificate = None if of_new else model.certificate
+    return certificate is not None and certificate.of_what in wording.OF_TRAINING
+
+
 def checks(content: container.Content, path: Path) -> list[Check]:
     """Check the content of a file; errors name ``path``."""
     model = opened(content, path)
