@@ -66,7 +66,5 @@ def command(
     if arguments["as_json"]:
         content = {"model": model_path, "output": path, "bytes": path.stat().st_size}
         print_json(content | {"certificate": certificate and certificate.to_dict()})
-        return
-    if certificate is not None:
-        echo(certificate.sentence)
-    echo(f"The report is in {path}. Open it in a browser.")
+    else:
+        echo(f"The report is in {path}. Open it in a browser.")
