@@ -29,6 +29,7 @@ from pacboost.bounds.wording import DRAWN, GAP, KINDS
 from pacboost.errors import ParameterError, invalid
 from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.kl import kl_lower, kl_upper
+from pacboost.numerics.many_rates import mean_of_many_upper
 from pacboost.numerics.mean_bounds import block_ends, mean_risk_upper, mean_share_upper
 from pacboost.numerics.two_rates import mean_of_two_upper
 
@@ -189,7 +190,7 @@ def balanced_upper(parts: str, delta: float, claims: int = 1) -> float:
     """Return an upper bound on the mean of the classes' error rates; ``parts``: mistakes/rows.
 
     Two classes have Buehler's limit, ordered by the observed mean, unless both have very many
-    rows; otherwise each class has a bound, with the same share of delta.
+    rows; then each has a bound, with half of delta. More classes have Chernoff's bound on the mean.
 
     >>> round(balanced_upper("3/100 5/50", delta=0.05), 4)
     0.1128
@@ -198,6 +199,8 @@ def balanced_upper(parts: str, delta: float, claims: int = 1) -> float:
     smaller, larger = min(pairs, key=itemgetter(1)), max(reversed(pairs), key=itemgetter(1))
     if len(pairs) == 2 and smaller[1] <= MAX_ROWS_FOR_BUEHLER:
         return outward(mean_of_two_upper(smaller, larger, _level(delta, claims)))
+    if len(pairs) > 2:
+        return outward(mean_of_many_upper(pairs, _level(delta, claims)))
     uppers = [rate_upper(k, n, delta, claims * len(pairs)) for k, n in pairs]
     return outward(sum(uppers) / len(pairs))
 
