@@ -391,20 +391,21 @@ def training(content: Part, ledger: Part) -> str:
     own, many, told = content["certificate"], ledger["multiclass"], sums(content)
     known(ledger["potential"] in COSTS, f"there is no potential {ledger['potential']} here")
     need(not ledger["refills"] and many != "samme", "there is no bound on this training error")
-    factor, ways = Fraction(ledger["factor"]), ledger["classes"]
-    paired = many in ("mh", "pairs") and not ledger["several_labels"]
-    fits = factor * (COSTS[ledger["potential"]] if paired else ways) == ways
-    need(fits or (many == "softmax" and near(exp(factor * LN2), ways)), "the factor is another")
+    means = [made for made in content["model"].get("derived", []) if made[0] == "mean"]
+    need(not means, "the rows of the fit had other means of levels than predict gives them")
+    factor, ways, labels = Fraction(ledger["factor"]), ledger["classes"], ledger["several_labels"]
+    cost = COSTS[ledger["potential"]] if many in ("mh", "pairs") and not labels else ways
+    fits = factor * cost == ways or (many == "softmax" and near(exp(factor * LN2), ways))
     told["product of Z"] *= factor if ledger["rounds"] else 1
     found = min(Fraction(1), told["product of Z"] + factor * told["rounding"])
-    need(found <= own["value"] <= found * (1 + LOOSER), f"{own['value']} is not {float(found)}")
+    need(fits and found <= own["value"] <= found * (1 + LOOSER), f"it is not {float(found)}")
     fits = all(near(own["inputs"][name], value) for name, value in told.items())
     need(fits and len(told) == len(own["inputs"]), "its inputs are not those of the rounds")
-    rows = "training labels" if ledger["several_labels"] else "training rows"
-    fixed: Part = {"of_what": rows, "details": {"weighted": 1} if ledger["weighted"] else {}}
+    fixed: Part = {"of_what": f"training {'labels' if labels else 'rows'}"}
+    fixed |= {"details": {"weighted": 1} if ledger["weighted"] else {}}
     fixed |= {"size": ledger["rows"], "delta": 0, "valid_after_looking": True, "assumptions": []}
     need({**fixed, **own} == {**own, **fixed}, "it speaks of other rows, or with another delta")
-    times = "" if ledger["several_labels"] else TIMES.get(many, "")
+    times = "" if labels else TIMES.get(many, "")
     times = times.format("K" if COSTS[ledger["potential"]] == 1 else "K/2")
     texts = [own["theorem"], own["reference"], own["sample"], own["independent_of"]]
     fits = own["theorem"].endswith(times) and own.get("rows_checked", True)

@@ -120,7 +120,10 @@ def test_every_claim_is_a_sentence_with_its_number(of_what: str, checked: bool) 
         assert text.endswith(".")
         assert said.number.endswith(" %") or of_what in PLAIN_NUMBERS
         assert said.number in text
-        assert text.lower().startswith(wording.IF_NEW) is not checked
+        is_training = of_what in wording.OF_TRAINING
+        assert text.lower().startswith(wording.NOTHING_YET) is is_training
+        words = text.lower().removeprefix(wording.NOTHING_YET)
+        assert words.startswith(wording.IF_NEW) is not checked
     assert "(99 % confidence" in str(wording.sentence(made, 0.01))
 
 

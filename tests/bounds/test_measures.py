@@ -112,8 +112,58 @@ def balanced(runs: int, n: int, pooled: bool) -> int:
 
 
 def test_balanced_error() -> None:
-    check_coverage("balanced error, a rare class", balanced(1500, 800, False), 1500, 0.05)
+    check_coverage("balanced error, a rare class", balanced(200, 800, False), 200, 0.05)
     check_rejected("balanced error from pooled rows", balanced(1500, 800, True), 1500, 0.05)
+
+
+def chance_of_failing(bound: Callable[..., float], chances: list[float], delta: float) -> float:
+    """Compute how often a bound on the mean of some chances is below it, without simulation."""
+    law = np.ones(1)
+    for chance in chances:
+        law = np.convolve(law, [1 - chance, chance])
+    m, mean = len(chances), sum(chances) / len(chances)
+    is_lower = bound.__name__.endswith("lower")
+    values = np.array([bound(k, m, delta) for k in range(m + 1)])
+    return float(law[values > mean if is_lower else values < mean].sum())
+
+
+def test_a_pool_of_groups_with_different_chances() -> None:
+    delta = 0.05
+    nearly_sure = [1.0] * 99 + [1 - 99.9 * (1 - (1 - delta) ** 0.01)]
+    assert chance_of_failing(measures.pooled_upper, nearly_sure, delta) <= delta
+    twin = chance_of_failing(measures.rate_upper, nearly_sure, delta)
+    assert twin > 1.02 * delta  # 0.0512
+    never = [1 - chance for chance in nearly_sure]
+    assert chance_of_failing(measures.pooled_lower, never, delta) <= delta
+    assert chance_of_failing(measures.rate_lower, never, delta) == pytest.approx(twin)
+    generator = np.random.default_rng(5)
+    for _ in range(200):
+        a, b = generator.uniform(0.1, 2, size=2).tolist()
+        chances = generator.beta(a, b, size=12).tolist()
+        for bound in (measures.pooled_upper, measures.pooled_lower):
+            assert chance_of_failing(bound, chances, 0.3) <= 0.3
+
+
+@pytest.mark.parametrize(
+    "parts", ["0/100 0/100 0/100 0/100", "10/100 3/50 0/80", "1/12 200/9000 40/700"]
+)
+def test_classes_are_bounded_at_once(parts: str) -> None:
+    """Chernoff's bound on the mean, tried with rates just above it."""
+    pairs = measures.read_parts(parts)
+    value = measures.balanced_upper(parts, 0.05)
+    alone = np.mean([measures.rate_upper(k, n, 0.05, len(pairs)) for k, n in pairs])
+    assert value < 0.99 * alone
+    seen = sum(k / n for k, n in pairs) / len(pairs)
+    assert measures.balanced_lower(parts, 0.05) <= seen < value
+    generator = np.random.default_rng(0)
+    for share in generator.dirichlet(np.ones(len(pairs)), size=30):
+        rates = np.minimum(share * value * len(pairs) * (1 + 1e-6), 1)
+        if rates.mean() < value:  # a rate above 1 was cut off
+            continue
+        draws = np.stack(
+            [generator.binomial(n, p, 2_000) / n for p, (_, n) in zip(rates, pairs, strict=True)]
+        )
+        assert (draws.mean(axis=0) <= seen + 1e-12).mean() <= 0.07
 
 
 def groups(runs: int, claims: int) -> tuple[int, int]:

@@ -110,6 +110,8 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
     "rates.f1_upper": (COUNTS, RATE),
     "rates.gap_upper": ({"parts": "3/100 5/50"}, {"claims": [9, 1]}),
     "rates.ordered_upper": (COUNTS, RATE),
+    "rates.pooled_lower": (COUNTS, RISING),
+    "rates.pooled_upper": (COUNTS, RATE),
     "rates.rate_lower": (COUNTS, RISING),
     "rates.rate_upper": (COUNTS, RATE),
     "rectangle.sharp": (

@@ -25,7 +25,7 @@ from pacboost import (
 )
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
-from pacboost.bounds.measures import rate_lower, rate_upper
+from pacboost.bounds.measures import pooled_upper, rate_lower, rate_upper
 from pacboost.errors import (
     DataError,
     InputWarning,
@@ -348,7 +348,7 @@ def test_small_groups_are_certified_as_one() -> None:
     pooled = family.certificates[1]
     wrong = int((SAID != LABELS)[:18].sum())
     assert (pooled.inputs["k"], pooled.inputs["n"]) == (wrong, 18)
-    assert pooled.value == rate_upper(wrong, 18, 0.05, claims=2)
+    assert pooled.value == pooled_upper(wrong, 18, 0.05, claims=2)
     assert json.loads(str(pooled.details["pooled"])) == ["a", "b", "c", "d"]
     assert "'a', 'b', 'c' and 'd'" in pooled.claim
     assert all(check.holds for check in verify(pooled))

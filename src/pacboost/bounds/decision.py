@@ -108,7 +108,22 @@ class ThresholdDecision:
         others = "; ".join(str(wording.clause(certificate)) for certificate in self.others)
         same = self.others.delta == self.certificate.delta
         sure = "the same" if same else confidence(self.others.delta)
-        return f"{threshold} With {sure} confidence, {others}."
+        costs = f" {self.costs_seen}" if self.wish == "cost" else ""
+        return f"{threshold} With {sure} confidence, {others}.{costs}"
+
+    @property
+    def costs_seen(self) -> str:
+        """The mean cost on the rows that certify, and that of both constant answers."""
+        counts = self.certificate.inputs
+        n = counts["positives"] + counts["negatives"]
+        miss, alarm = counts["miss_cost"], counts["alarm_cost"]
+        seen = (miss * counts["missed"] + alarm * counts["alarms"]) / n
+        always, never = alarm * counts["negatives"] / n, miss * counts["positives"] / n
+        name = f"'{self.positive}'"
+        return (
+            f"On these rows it costs {seen:.4g}; always saying {name} would cost {always:.4g} "
+            f"(never more than {alarm:g}), never saying it {never:.4g} (estimates)."
+        )
 
     @property
     def claims(self) -> Family:

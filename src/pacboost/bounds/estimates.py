@@ -66,20 +66,21 @@ def missed_in_words(certificate: Certificate, held_out: HeldOut, names: Sequence
     missed = missed_classes(certificate, held_out, len(names))
     if all(each.bound >= MAX_USEFUL_BOUND for each in missed):
         return ""
-    sure = confidence(certificate.delta)
+    sure, answered = confidence(certificate.delta), wording.answered_rows_of(certificate)
     if len(missed) == 1:
         start = "It misses" if certificate.rows_checked else "If these rows are new, it misses"
         [only] = missed
         counted = f"{only.missed:,} of {only.rows:,} rows missed"
         return (
-            f"{start} at most {percent_above(only.bound)} of the rare class "
+            f"{start} at most {percent_above(only.bound)} of the {answered}rare class "
             f"'{names[only.number]}' ({sure} confidence for this by itself; {counted})."
         )
     listed = [
         f"{percent_above(each.bound)} of '{names[each.number]}' ({each.missed:,} of {each.rows:,})"
         for each in missed
     ]
-    start = "Rare classes:" if certificate.rows_checked else "Rare classes, if these rows are new:"
+    where = "Rare classes" if certificate.rows_checked else "Rare classes, if these rows are new"
+    start = f"{where}, of their answered rows:" if answered else f"{where}:"
     n_unnamed = len(held_out.rare(len(names))) - len(missed)
     rest = f"; {n_unnamed:,} more {'are' if n_unnamed > 1 else 'is'} rare" if n_unnamed else ""
     return (
@@ -94,8 +95,8 @@ ROWS_FACTOR = 3
 """The advice for a loose bound is to certify on this multiple of the rows."""
 BETTER_MODEL = "Next: train on more rows, or add columns that say more about the label."
 TRAINED_ONLY = (
-    "Nothing is proved about new examples yet. Next: certify it on rows that it was not trained "
-    "on: hold some out when it is fitted, or take new ones afterwards."
+    "Next: certify it on rows that it was not trained on: hold some out when it is fitted, or take "
+    "new ones afterwards."
 )
 ONE_ANSWER = (
     "It gives the same answer on every row. Next: fit with "
@@ -136,12 +137,16 @@ def beside(
         return []
     answer, wrong = named(held_out, names), f"{percent(held_out.baseline)} wrong on these rows"
     if useless(certificate, held_out):
-        sentences = [f"This is not better than always saying {answer}: {wrong} (an estimate)."]
+        # a bound is compared with an estimate: that it is no smaller shows nothing of the errors
+        shown = f"{held_out.rows:,} rows do not show that it is better than always saying {answer}"
+        sentences = [f"{shown}: {wrong} (an estimate)."]
     else:
         sentences = [f"Always saying {answer} would be {wrong} (an estimate)."]
     if held_out.labels:
         sentences.append(f"A row is wrong if any of its {held_out.labels:,} labels is.")
-    rare = missed_in_words(certificate, held_out, names) or _rare(held_out, names)
+    rare = missed_in_words(certificate, held_out, names) or _rare(
+        held_out, names, wording.answered_rows_of(certificate)
+    )
     return [*sentences, rare] if rare else sentences
 
 
@@ -155,7 +160,7 @@ def useless(certificate: Certificate, held_out: HeldOut | None) -> bool:
 
 def next_step(certificate: Certificate, held_out: HeldOut | None = None) -> str:
     """Return advice on how to lower the bound; "" if there is none."""
-    if certificate.of_what in (wording.TRAINING_ROWS, wording.TRAINING_LABELS):
+    if certificate.of_what in wording.OF_TRAINING:
         return TRAINED_ONLY
     if held_out is not None:
         n_labels, n_predicted = len(np.unique(held_out.own)), len(np.unique(held_out.said))
@@ -178,7 +183,7 @@ def next_step(certificate: Certificate, held_out: HeldOut | None = None) -> str:
     return BETTER_MODEL if useless(certificate, held_out) else ABSTAIN
 
 
-def _rare(held_out: HeldOut, names: Sequence[str]) -> str:
+def _rare(held_out: HeldOut, names: Sequence[str], answered: str) -> str:
     rare = held_out.rare(len(names))
     if not rare:
         return ""
@@ -188,8 +193,11 @@ def _rare(held_out: HeldOut, names: Sequence[str]) -> str:
     ]
     if len(shown) == 1:
         [(share, name, counted)] = shown
-        return f"It finds {share} of the rare class '{name}' (an estimate from {counted})."
+        return (
+            f"It finds {share} of the {answered}rare class '{name}' (an estimate from {counted})."
+        )
     n_unnamed = len(rare) - len(shown)
     rest = f", and {n_unnamed:,} more {'are' if n_unnamed > 1 else 'is'} rare" if n_unnamed else ""
     listed = ", ".join(f"{share} of '{name}' ({counted})" for share, name, counted in shown)
-    return f"Of rare classes it finds, as estimated on these rows, {listed}{rest}."
+    of = f"the {answered}" if answered else ""
+    return f"Of {of}rare classes it finds, as estimated on these rows, {listed}{rest}."

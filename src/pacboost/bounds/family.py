@@ -96,7 +96,8 @@ class Family:
         if len(upper) < 2 or len(lower) != len(upper):
             raise NotCertified("a gap needs both ends of at least two groups: set end='both'")
         classes = {certificate.details.get("class") for certificate in upper}
-        if upper[0].bound != "rates.rate_upper" or len(classes) > 1:
+        of_rates = all(each.bound in ("rates.rate_upper", "rates.pooled_upper") for each in upper)
+        if not of_rates or len(classes) > 1:
             raise NotCertified(f"no gap is certified for {one!r} of {len(classes)} classes")
         pairs, pairs_below = (
             [(int(one.inputs["k"]), int(one.inputs["n"])) for one in ends]

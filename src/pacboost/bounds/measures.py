@@ -29,6 +29,7 @@ from pacboost.bounds.wording import DRAWN, GAP, KINDS
 from pacboost.errors import ParameterError, invalid
 from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.kl import kl_lower, kl_upper
+from pacboost.numerics.many_rates import mean_of_many_upper
 from pacboost.numerics.mean_bounds import block_ends, mean_risk_upper, mean_share_upper
 from pacboost.numerics.two_rates import mean_of_two_upper
 
@@ -135,6 +136,30 @@ def rate_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
     return holdout.clopper_pearson_lower(k, n, delta, claims)
 
 
+HOEFFDING = "Hoeffding 1956, theorem 4; docs/proofs/rates.md"
+
+
+@measure_bound(
+    "rates", "mean chance ≤ max((k + 1)/n, BinInv(k, n, delta/claims))", HOEFFDING, *RATES
+)
+def pooled_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
+    """Return an upper bound on the mean chance of n rows of several groups.
+
+    >>> pooled_upper(99, 100, delta=0.05), round(rate_upper(99, 100, delta=0.05), 6)
+    (1.0, 0.999487)
+    """
+    # theorem 4 is for k ≤ n·mean - 1; for any other k the mean is below (k + 1)/n
+    return max(rate_upper(k, n, delta, claims), outward(min(1.0, (k + 1) / n)))
+
+
+@measure_bound(
+    "rates", "mean chance ≥ min((k - 1)/n, 1 - BinInv(n - k, n, delta/claims))", HOEFFDING, *RATES
+)
+def pooled_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
+    """Return a lower bound on the mean chance of n rows of several groups."""
+    return min(rate_lower(k, n, delta, claims), downward(max(0, k - 1) / n))
+
+
 @measure_bound("rates", "F1 = 2J/(1 + J), J binomial in the union", CLOPPER, "f1")
 def f1_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
     """Return a lower bound on F1, if k of the n rows labelled or predicted positive are both.
@@ -165,7 +190,7 @@ def balanced_upper(parts: str, delta: float, claims: int = 1) -> float:
     """Return an upper bound on the mean of the classes' error rates; ``parts``: mistakes/rows.
 
     Two classes have Buehler's limit, ordered by the observed mean, unless both have very many
-    rows; otherwise each class has a bound, with the same share of delta.
+    rows; then each has a bound, with half of delta. More classes have Chernoff's bound on the mean.
 
     >>> round(balanced_upper("3/100 5/50", delta=0.05), 4)
     0.1128
@@ -174,6 +199,8 @@ def balanced_upper(parts: str, delta: float, claims: int = 1) -> float:
     smaller, larger = min(pairs, key=itemgetter(1)), max(reversed(pairs), key=itemgetter(1))
     if len(pairs) == 2 and smaller[1] <= MAX_ROWS_FOR_BUEHLER:
         return outward(mean_of_two_upper(smaller, larger, _level(delta, claims)))
+    if len(pairs) > 2:
+        return outward(mean_of_many_upper(pairs, _level(delta, claims)))
     uppers = [rate_upper(k, n, delta, claims * len(pairs)) for k, n in pairs]
     return outward(sum(uppers) / len(pairs))
 
@@ -206,7 +233,10 @@ def gap_upper(parts: str, delta: float, claims: int = 1) -> float:
     pairs = read_parts(parts)
     if len(pairs) < 2:
         raise ParameterError(f"parts is {parts!r}; a difference needs at least two groups")
-    ends = [(rate_lower(k, n, delta, claims), rate_upper(k, n, delta, claims)) for k, n in pairs]
+    # one of the groups may be a pool; for groups of equal chances the ends are hardly ever others
+    ends = [
+        (pooled_lower(k, n, delta, claims), pooled_upper(k, n, delta, claims)) for k, n in pairs
+    ]
     widest = max(upper - lower for (_, upper), (lower, _) in permutations(ends, 2))
     # A difference of numbers below 1 is off by no more than their own rounding.
     return min(1.0, max(widest, 0.0) + SLACK)

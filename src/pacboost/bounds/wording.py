@@ -176,8 +176,16 @@ def new_examples(certificate: Certificate) -> str:
     return "distinct new rows" if DISTINCT_ROWS in certificate.details else "new examples"
 
 
+def answered_rows_of(certificate: Certificate) -> str:
+    """Return "answered rows of the " if rows without an answer do not count, else ""."""
+    return "answered rows of the " if ABSTAINS in certificate.details else ""
+
+
 def _examples(certificate: Certificate) -> str:
-    details, new = certificate.details, new_examples(certificate)
+    details = certificate.details
+    # rows of one class may have no answer much more often than others
+    answered = "answered " if ABSTAINS in details else ""
+    new = answered + new_examples(certificate)
     if "threshold" in details:
         return new
     if "group" in details:
@@ -185,9 +193,9 @@ def _examples(certificate: Certificate) -> str:
         mixed = f" ({listed(pooled, 'groups')}, mixed as in these rows)" if pooled else ""
         return f"{new} in group '{details['group']}'{mixed}"
     if details.get("unit") == "groups":
-        return f"the examples of a new group{OVER_GROUPS}"
+        return f"the {answered}examples of a new group{OVER_GROUPS}"
     if details.get("unit") == "period":
-        return "the examples of the period watched, on average over their chances"
+        return f"the {answered}examples of the period watched, on average over their chances"
     return new
 
 
@@ -197,6 +205,9 @@ PERIOD = "period"
 ANSWERED = "answered examples"
 TRAINING_ROWS = "training rows"
 TRAINING_LABELS = "training labels"
+OF_TRAINING = (TRAINING_ROWS, TRAINING_LABELS)
+NOTHING_YET = "nothing is certified yet about new examples; "
+"""The opening of claims about training rows: it is what a reader has to know first."""
 THIS_ARRAY, THIS_FILE, THIS_STREAM, THIS_SOURCE = (
     "this array", "this file", "this stream", "this source",
 )  # fmt: skip
@@ -208,8 +219,9 @@ OF_WHAT = (
 )  # fmt: skip
 
 WITHOUT_WEIGHTS = "without_weights"
+ABSTAINS = "missing_abstain"
 UNANSWERED = {
-    "missing_abstain": "empty answers ({}) do not count",
+    ABSTAINS: "empty answers ({}) do not count",
     "missing_wrong": "empty answers ({}) count as wrong",
 }
 """Details that hold the share of rows without an answer, and how a claim treats such rows."""
@@ -280,6 +292,12 @@ class Statement(NamedTuple):
 
 def claim(certificate: Certificate) -> Statement:
     """Return what a certificate claims, without its confidence."""
+    opening = NOTHING_YET if certificate.of_what in OF_TRAINING else ""
+    return _notice(certificate, clause(certificate)).opening(opening).finished()
+
+
+def claim_beside_others(certificate: Certificate) -> Statement:
+    """Return the same where other claims may be about new examples."""
     return _notice(certificate, clause(certificate)).finished()
 
 
@@ -310,6 +328,7 @@ def sentence(certificate: Certificate, delta: float | None = None, opening: str 
     statement = _about_model(certificate, percent_above(certificate.value))
     grounds = f" ({confidence(chance)} confidence{_counted(certificate)})" if chance else ""
     statement = statement.ending(_unanswered(certificate))
+    opening += NOTHING_YET if certificate.of_what in OF_TRAINING else ""
     conditional = _on_condition(certificate, statement, grounds).opening(opening)
     return _notice(certificate, conditional).finished()
 
@@ -408,7 +427,7 @@ def _claim(certificate: Certificate, number: str) -> Statement:
         before, after = "over the period watched the expected error rate was at most ", ""
     elif of_what == ANSWERED:
         before, after = f"of the {_answered(certificate)} {before}", ""
-    elif of_what in (TRAINING_ROWS, TRAINING_LABELS):
+    elif of_what in OF_TRAINING:
         rows = "rows" if of_what == TRAINING_ROWS else "labels of the rows"
         after = f" of the {rows} it was trained on{_weights(certificate)}"
     elif of_what in SOURCES:
@@ -438,7 +457,7 @@ def _about_model(certificate: Certificate, number: str) -> Statement:
         after = f" over the latest {certificate.size:,} examples"
     elif of_what == ANSWERED:
         after = f" of the {_answered(certificate)}"
-    elif of_what in (TRAINING_ROWS, TRAINING_LABELS):
+    elif of_what in OF_TRAINING:
         labels = " of the labels" if of_what == TRAINING_LABELS else ""
         after = f"{labels} of the rows it learned from{_weights(certificate)}"
     else:

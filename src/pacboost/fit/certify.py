@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.training import training_error
 from pacboost.errors import NotCertified
 from pacboost.fit.division import Apart, Certifying
 from pacboost.fit.examples import label_rows, mistaken
@@ -29,9 +28,9 @@ from pacboost.numerics.exact import wrong_answers
 
 def certified(model: Model, apart: Apart | None, asked: Certifying) -> Model:
     """Certify the training error, or with rows set apart the error on new examples."""
-    # SAMME, for example, has no theorem about its training error
+    # SAMME, for example, has no theorem about its training error, and means of levels have none
     with suppress(NotCertified):
-        model = replace(model, certificate=training_error(model.ledger))
+        model = replace(model, certificate=model.training_certificate())
     if apart is None:
         return model
     # few fits certify, and the theorems on answers are a large part of the code

@@ -16,7 +16,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.shift import largest_error
 from pacboost.bounds.training import training_error
-from pacboost.bounds.wording import NEW_EXAMPLES, TRAINING_ROWS
+from pacboost.bounds.wording import NEW_EXAMPLES, TRAINING_ROWS, claim_beside_others
 from pacboost.errors import NotCertified, PacboostError
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.lab import answers, filtering, instruments, reproduce, spec
@@ -77,7 +77,8 @@ def _described(way: Way, run: LabRun, done: int, delta: float) -> dict[str, Any]
     return {
         **description, "value": bound.value, "vacuous": bound.vacuous,
         "holds_for": "training rows" if bound.of_what == TRAINING_ROWS else "new examples",
-        "claim": bound.claim, "theorem": bound.theorem, "reference": bound.reference,
+        "claim": str(claim_beside_others(bound)), "theorem": bound.theorem,
+        "reference": bound.reference,
         "sample": bound.sample, "size": bound.size, "independent_of": bound.independent_of,
         "assumes": list(bound.assumptions), "fails_with": bound.delta, "refused": None,
         "valid_after_looking": bound.valid_after_looking,

@@ -210,9 +210,15 @@ def joined(
         else:
             scores = _taken(by_column(None, X, one.columns[1], "scores")[1], counted_rows, lost)
             classes = _classes(cells, truths, one.classes)
+            # what is none of the labels is wrong in every measure, as no answer is: "Yes" for
+            # "yes" must not pass for one that was right to say nothing
+            known = {None, *classes.tolist()}
+            is_label = np.array([cell in known for cell in cells.tolist()])
+            cells[~is_label] = None
             models.append(
                 Answers(cells[counted_rows], scores, positive=one.positive, classes=classes)
             )
+            models[-1].details = {}
         if share := float((lost if abstains else none).mean()):
             models[-1].details = {f"missing_{several[0].missing}": share}
     rows = np.empty((counted_rows.size, 0)) if X is None else _taken(X, counted_rows, lost)
@@ -252,7 +258,7 @@ def _cells(values: Any) -> NDArray[Any]:
 
 
 def _classes(cells: NDArray[Any], truths: NDArray[Any], named: ArrayLike | None) -> NDArray[Any]:
-    """Return all classes, spelt like the labels; warn of answers that are none of them."""
+    """Return all classes, those of labels; warn of answers that are none of them."""
     labels = {*truths.tolist(), *(() if named is None else np.asarray(named).tolist())}
     if named is not None and len(labels) > len(set(np.asarray(named).tolist())):
         other = sorted(labels - set(np.asarray(named).tolist()))[0]
@@ -263,5 +269,6 @@ def _classes(cells: NDArray[Any], truths: NDArray[Any], named: ArrayLike | None)
     present = [cell for cell in cells if cell is not None]
     refuse_other_labels(present, truths)
     check_answers(cells, truths, list(labels))
-    others = sorted(set(present) - labels)
+    # of one class, anything else may be another class
+    others = sorted(set(present) - labels) if len(labels) == 1 else []
     return np.array([*labels, *others])

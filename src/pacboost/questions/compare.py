@@ -22,7 +22,6 @@ from rich.console import Console, RenderableType
 from pacboost.bounds.exact_tests import Difference, sign_test_p
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.bounds.rounding import confidence_number
-from pacboost.bounds.training import training_error
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.numerics.soft_margin import soft_margin
@@ -182,7 +181,7 @@ class Comparison:
 
 def measure(
     name: str,
-    model: object,
+    model: Any,
     training: Rows,
     test: Rows | None,
     *,
@@ -200,14 +199,15 @@ def measure(
     if ledger is not None:
         results["stopped"] = ledger.stopped
         try:
-            results["bound"] = training_error(ledger).value
+            results["bound"] = model.model_.training_certificate().value
         except NotCertified as reason:
             results["notes"] = (str(reason),)
         if ledger.several_labels:
             results["notes"] = (
                 "training error and bound are of labels, the test error is of rows",
             )
-    if ledger is not None and len(ledger) and not ledger.refills:
+    recorded = ledger is not None and len(ledger) and not ledger.refills
+    if ledger is not None and recorded and not model.model_.learned_otherwise:
         results["training_error"] = ledger.rounds[-1].training_error
     else:
         results["training_error"] = float(mistakes(model, training.X, training.y).mean())

@@ -163,12 +163,12 @@ def pool_of(groups: NDArray[Any], claims: Sequence[Claim], delta: float, models:
 
     A pool has the rate of its groups mixed as in these rows: given the group of each row, the
     mistakes are independent, and the tails of their number are no larger than binomial ones
-    (Hoeffding 1956, theorem 4) if the level is below one half. Only names of groups are looked at.
+    (Hoeffding 1956, theorem 4). Only names of groups are looked at.
     """
     names, sizes = np.unique(groups, return_counts=True)
     needed = rows_for_a_half(delta, len(claims) * models)
     small: list[str] = names[sizes < needed].tolist()
-    if len(small) < 2 or delta >= 0.5 or any(claim.name not in RATES for claim in claims):
+    if len(small) < 2 or any(claim.name not in RATES for claim in claims):
         return NO_POOL
     name = "other" if "other" not in names else f"{len(small)} small groups"
     warn(
@@ -258,7 +258,8 @@ class Measuring:
         inside, event = self.rows.event(claim.measure, claim.label)
         k, n = self._in_event(claim, inside & chosen, event)
         self._enough(n, shared, claim)
-        kind = "f1" if claim.name == "f1" else "rate"
+        is_pool = claim.group is not None and claim.group == self.pool.name
+        kind = "f1" if claim.name == "f1" else "pooled" if is_pool else "rate"
         estimate = 2 * k / (n + k) if claim.name == "f1" else k / n
         return f"rates.{kind}_{claim.end}", {"k": k, "n": n}, n, estimate
 

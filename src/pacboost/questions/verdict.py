@@ -122,7 +122,8 @@ def judge(
     else:
         what = "groups" if certificate.of_what == wording.NEW_GROUPS else "examples"
         step = int(10 ** max(0, len(str(n_more)) - 2))  # two digits are enough for a forecast
-        reason = f"about {math.ceil(n_more / step) * step:,} more certified {what} would suffice"
+        number = f"{math.ceil(n_more / step) * step:,}"
+        reason = f"about {number} more certified {what} would suffice if mistakes stay as rare"
     head = wording.sentence(certificate, delta, f"{percent_digits(epsilon)} was not reached: ")
     words = " ".join([f"{str(head)[:-1]}; {reason}.", *beside])
     note = " ".join([f"{reason[:1].upper()}{reason[1:]}.", *beside])

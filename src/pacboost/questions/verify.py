@@ -48,6 +48,7 @@ NO_CERTIFICATE = Check("bound", False, "the file holds no certificate: none appl
 CONSISTENT = (
     "This shows that the file is consistent, not who wrote it or how its rows were counted."
 )
+TRAINING_BOUND = "training.product_bound"
 DIGEST_PARTS = {
     "model": "rules, votes, bins, column names, levels, classes, calibration, words and ledger",
     "forest": "trees, bins, column names, levels and classes",
@@ -86,6 +87,14 @@ def sentence(path: str | Path, *, memory: int = 0) -> str:
     return f"{words} {covers}".strip()
 
 
+def of_training(path: str | Path, *, memory: int = 0) -> bool:
+    """Check whether a file certifies nothing but its training error."""
+    model = load(path, memory)
+    of_new = model.decision is not None or model.coverage is not None
+    certificate = None if of_new else model.certificate
+    return certificate is not None and certificate.of_what in wording.OF_TRAINING
+
+
 def checks(content: container.Content, path: Path) -> list[Check]:
     """Check the content of a file; errors name ``path``."""
     model = opened(content, path)
@@ -110,6 +119,10 @@ def _certified(model: Model, document: Mapping[str, Any], rounds: list[Check]) -
     if model.forest and certificate.details.get("members", count) != count:
         whose = Check(what, False, f"there are {count} trees, not as many as the claim says")
     number = _tried("bound", lambda: _number(certificate, model.ledger, kind))
+    if certificate.bound == TRAINING_BOUND and model.learned_otherwise:
+        column = model.learned_otherwise[0]
+        words = f"the rows of the fit had other values of '{column}' than predict gives them"
+        number = Check("bound", False, words)
     if number.holds and (difference := next(_contradictions(certificate, model), "")):
         number = Check("bound", False, difference)
     return [_bound(document, "certificate", kind), whose, *rounds, number]
@@ -313,7 +326,7 @@ def recompute(certificate: Certificate, ledger: Ledger) -> float:
     bound = bound_of(certificate.bound)
     if bound is None:
         raise LookupError(f"no bound is registered as {certificate.bound!r}")
-    if certificate.bound == "training.product_bound":
+    if certificate.bound == TRAINING_BOUND:
         return bound.compute(ledger)
     return float(bound.compute(**certificate.inputs))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,8 @@ class DerivedColumn:
     [1.5, nan]
     """
 
+    learned_otherwise: ClassVar[bool] = False
+    """Whether the rows of a fit are given other values than ``of`` computes for them later."""
     operator: Operator
     first: int
     second: int

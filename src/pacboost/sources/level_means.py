@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ class LevelMeans(DerivedColumn):
     'mean of town'
     """
 
+    learned_otherwise: ClassVar[bool] = True
     levels: tuple[Level, ...] = ()
     means: tuple[float, ...] = ()
 

@@ -36,7 +36,7 @@ def command(model: Path | None, checker: Path | None, as_json: bool) -> None:
     """
     from pacboost.cli.inputs.files import model_memory
     from pacboost.cli.output import echo, print_json
-    from pacboost.questions.verify import CONSISTENT, sentence, verify
+    from pacboost.questions.verify import CONSISTENT, of_training, sentence, verify
     from pacboost.sources.optional import atomic_write
 
     if checker is None and model is None:
@@ -57,7 +57,10 @@ def command(model: Path | None, checker: Path | None, as_json: bool) -> None:
     else:
         for check in checks:
             echo(f"{'holds' if check.holds else 'FAILS'}  {check.name}: {check.words}")
-        echo(f"{model}: the certificate {'holds' if stands else 'does not hold'}.")
+        what = "the certificate"
+        if stands and of_training(model, memory=model_memory()):
+            what = "the bound on the training error"
+        echo(f"{model}: {what} {'holds' if stands else 'does not hold'}.")
         if claim:
             echo(claim)
         echo(CONSISTENT)

@@ -116,9 +116,7 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
             return model.certificate
         if self._refusal:
             raise NotCertified(self._refusal)
-        from pacboost.bounds.training import training_error
-
-        return training_error(model.ledger)
+        return model.training_certificate()
 
     @property
     def sentence_(self) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from pacboost.bounds import wording
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import confidence
 from pacboost.errors import ParameterError
@@ -176,9 +177,10 @@ class Program:
         rows = "rows with texts" if isinstance(self.text, MixedFeatures) else rows
         about = [f"A model of pacboost: {rows} in, {what} out."]
         if self.certificate is not None:
-            delta = self.certificate.delta
+            claim, delta = self.certificate.claim, self.certificate.delta
             sure = f" ({confidence(delta)} confidence)" if delta else ""
-            about.append(f"Certified: {self.certificate.claim}{sure}")
+            is_new = self.certificate.of_what not in wording.OF_TRAINING
+            about.append(f"Certified: {claim}{sure}" if is_new else claim)
         return about
 
     def refuse_words(self, reason: str) -> None:

@@ -53,7 +53,7 @@ class Summary:
     def sentence(self) -> str:
         """The claim, with a baseline, rare classes and a next step if rows were held out."""
         if self.certificate is None:
-            return self.coverage or "Nothing is certified."
+            return self.coverage or "Nothing is certified yet."
         claim = estimates.in_words(self.certificate, self.held_out, self.classes)
         return f"{claim} {self.coverage}".strip()
 

@@ -170,13 +170,15 @@ def sentence(subject: Subject, rows: Rows = None) -> Sentence:
     """Return the strongest proved claim, or say that there is none and why."""
     if not subject.classes and subject.model.coverage is None:
         return _of_numbers(rows)
-    best = next((c for c in subject.certificates if c.delta > 0), None)
+    fresh = [one for one in subject.certified if isinstance(one, Certificate)]
+    best = next((c for c in (*subject.certificates, *fresh) if c.delta > 0), None)
     if best is None and subject.beside is not None:
         return Sentence(*wording.sentence(subject.beside))
     if best is None:
         fitted, nothing, call = uncertified(subject.model.ledger)
         return Sentence(fitted, nothing, ".", f"Rows that it has not seen certify it: {call}.")
-    claim, note = estimates.in_full(best, subject.held_out, subject.classes)
+    counted = best.beside or (subject.held_out, subject.classes)
+    claim, note = estimates.in_full(best, *counted)
     return Sentence(*claim, note)
 
 

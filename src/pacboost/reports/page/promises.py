@@ -195,7 +195,8 @@ def certificates(subject: Subject, rows: Rows) -> Section | None:
     chosen = () if decision is None else (decision.certificate, *decision.others)
     if not chosen and not any(one.delta > 0 for one in subject.certificates):
         chosen = () if subject.beside is None else (subject.beside,)
-    claims = (*chosen, *subject.certificates)
+    fresh = [one for one in subject.certified if isinstance(one, Certificate)]
+    claims = (*chosen, *fresh, *subject.certificates)
     about_new = any(certificate.delta > 0 for certificate in claims)
     folded = "The bound on the training error"
     cards = [_card(one) if one.delta > 0 else charts.numbers(folded, _card(one)) for one in claims]
@@ -241,7 +242,7 @@ def _card(certificate: Certificate) -> Markup:
     measure = tag("p", certificate.of_what.replace("_", " "), class_="tag")
     side = tag("p", sure if certificate.vacuous else f"{end}, {sure}", class_="sure")
     stamp = tag("div", measure, tag("p", value, class_="figure"), side, class_="stamp")
-    claim = tag("div", tag("h3", certificate.claim), grounds)
+    claim = tag("div", tag("h3", str(wording.claim_beside_others(certificate))), grounds)
     plain = "" if certificate.delta else " plain"
     return tag("article", stamp, claim, class_=f"card certificate{plain}")
 
@@ -273,7 +274,7 @@ def _without(subject: Subject) -> Markup:
 
 def _margins(subject: Subject) -> Markup | None:
     """Return what the theorem says about margins, if it applies."""
-    if not len(subject.model.ledger):
+    if not len(subject.model.ledger) or subject.model.learned_otherwise:
         return None
     try:
         shares = margin_distribution(subject.model.ledger)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.registry import BOOSTERS, LOSSES
-from pacboost.bounds.training import training_error
 from pacboost.errors import NotCertified
 from pacboost.hypotheses.majority import votes_within
 from pacboost.ledgers.ledger import Ledger
@@ -79,7 +78,7 @@ def subject_of(model: Model, refusal: str = "", table: Table | None = None) -> S
         refusal = refusal or "no rows were held out, and none outside the bags were used"
     else:
         try:
-            refusal, trained = "", training_error(ledger)
+            refusal, trained = "", model.training_certificate()
             if model.certificate is None or model.certificate.bound != trained.bound:
                 certificates.append(trained)
         except NotCertified as problem:
