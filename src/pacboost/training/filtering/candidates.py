@@ -174,9 +174,9 @@ class Coins:
     """The salt of hashes, if the content of a row identifies it; None if its place does."""
 
     def ids(self, batch: Drawn) -> NDArray[np.uint64]:
-        return (
-            batch.rows if self.salt is None else row_hashes(batch.read().table, salt=int(self.salt))
-        )
+        if self.salt is None:
+            return batch.rows
+        return row_hashes(batch.read().table, salt=int(self.salt), exact=True)
 
     def low(self, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
         return np.asarray(numbers(ids, self.key) < self.share)
@@ -189,7 +189,7 @@ class Coins:
             table = held.table(np.arange(held.n_rows))
         except BadCell:  # reading all rows raises an error that names the cell
             return np.ones(held.n_rows, dtype=np.bool_)
-        return self.low(row_hashes(table, salt=int(self.salt)))
+        return self.low(row_hashes(table, salt=int(self.salt), exact=True))
 
 
 def bytes_of_work(
