@@ -11,11 +11,17 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
-from pacboost import AdaBoostClassifier, certify, certify_all, choose_threshold, compare_models, sets
+from pacboost import (
+    AdaBoostClassifier, FilterBoostClassifier, certify, certify_all, choose_threshold, compare,
+    compare_models, sets,
+)  # fmt: skip
 from pacboost.bounds.wording import SHARE_LEARNED
 from pacboost.errors import InputWarning, NotCertified
 from pacboost.questions.answering import certify_answers
+from pacboost.samples import row_hashes
 from tests.attacks.worlds import coins
+from tests.bounds.coverage import check_coverage, check_rejected
+from tests.runs import several_runs
 
 Rows = tuple[NDArray[Any], NDArray[Any]]
 DOORS: dict[str, Callable[[Any, Any, Any], Any]] = {
@@ -84,3 +90,98 @@ def test_rows_that_are_counted_although_they_are_known_are_said(again: int, of: 
         certificate = certify(model, X, y)
     assert certificate.details[SHARE_LEARNED] == again / of
     assert "equal rows it learned from" in certificate.claim
+
+
+def stamps(seed: int, rows: int) -> Rows:
+    """Times in milliseconds, all different: half of the rows come in twenty bursts.
+
+    Labels equal the second column, but in bursts they are coins. As 32-bit floats, the times of a
+    burst are one or two values.
+    """
+    generator = np.random.default_rng(seed)
+    burst = generator.random(rows) < 0.5
+    start = 1_700_000_000_000 + 1_000_000_000 * generator.integers(20, size=rows)
+    late = generator.integers(20_000_000_000, size=rows)
+    time = np.where(burst, start + generator.integers(60_000, size=rows), start + late)
+    known = generator.integers(2, size=rows)
+    y = np.where(burst, generator.integers(2, size=rows), known)
+    return np.column_stack([time, known]).astype(np.float64), y
+
+
+def of_second_column(X: NDArray[Any], y: NDArray[Any]) -> AdaBoostClassifier:
+    return AdaBoostClassifier("stump", n_estimators=1).fit(X, y)
+
+
+def compared(learned: Rows, new: Rows) -> float:
+    """Return the bound on the error of a stump, from the comparison of boosters."""
+    found = compare(*learned, ["adaboost"], "stump", n_estimators=1, test=new, copies="distinct")
+    return found.entries[0].upper or 0.0
+
+
+def validated(learned: Rows, new: Rows) -> float:
+    model = AdaBoostClassifier("stump", n_estimators=1, certify="holdout", random_state=0)
+    return model.fit(
+        *learned, X_val=new[0], y_val=new[1], copies="distinct"
+    ).certificate_.value
+
+
+def streamed(learned: Rows, new: Rows) -> float:
+    X, y = (np.concatenate(pair) for pair in zip(learned, new, strict=True))
+    model = FilterBoostClassifier(
+        learner="stump", n_estimators=3, n_certify=400, random_state=0, n_jobs=1
+    )
+    for part in np.array_split(np.arange(len(y)), 4):
+        model.partial_fit(X[part], y[part], classes=[0, 1], copies="distinct")
+    assert model.certificate_.size > 300
+    return model.certificate_.value
+
+
+EXACT: dict[str, Callable[[Rows, Rows], float]] = {
+    "certify": lambda learned, new: (
+        certify(of_second_column(*learned), *new, copies="distinct").value
+    ),
+    "compare": compared,
+    "validation": validated,
+    "stream": streamed,
+}
+
+
+@pytest.mark.filterwarnings("ignore::pacboost.errors.InputWarning")
+@several_runs(6, 100)
+@pytest.mark.parametrize("door", EXACT)
+def test_rows_that_differ_are_not_left_out(door: str, runs: int) -> None:
+    violated = 0
+    for seed in range(runs):
+        learned, new = stamps(2 * seed, 2000), stamps(2 * seed + 1, 2000)
+        violated += EXACT[door](learned, new) < 0.25
+    check_coverage(f"milliseconds as distinct rows, {door}", violated, runs, 0.05)
+
+
+@pytest.mark.filterwarnings("ignore::pacboost.errors.InputWarning")
+def test_rounded_rows_that_are_left_out_make_false_claims(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The broken twin leaves out what is equal as 32-bit floats."""
+    monkeypatch.setattr(row_hashes, "_exact_cells", row_hashes._cells)
+    wrong = 0
+    for seed in range(6):
+        learned, new = stamps(2 * seed, 2000), stamps(2 * seed + 1, 2000)
+        wrong += EXACT["certify"](learned, new) < 0.25
+    check_rejected("twin: rounded rows left out", wrong, 6, 0.05)
+
+
+def test_a_sample_of_training_rows_cannot_be_left_out() -> None:
+    """Of 20,000 training rows a model remembers a fifth; the others would be counted."""
+    X, y = coins(0, 40_000)
+    model = memorising(X[:20_000], y[:20_000])
+    X, y = X[19_200:], y[19_200:]
+    for copies in ("draws", "distinct"):
+        with pytest.raises(NotCertified, match="trained on"):
+            certify(model, X, y, copies=copies)
+
+
+def test_training_rows_in_single_precision_are_not_new() -> None:
+    """None of them is equal to a training row, so that none could be left out."""
+    X, y = coins(0, 400)
+    model = memorising(X, y)
+    for copies in ("draws", "distinct"):
+        with pytest.raises(NotCertified, match="trained on"):
+            certify(model, X.astype(np.float32), y, copies=copies)
