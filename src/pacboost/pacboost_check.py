@@ -27,7 +27,7 @@ TYPES = {"b1": "B", "i1": "b", "i2": "h", "i4": "i", "i8": "q",
 RULES = {"stumps": "StumpRule feature threshold cut above missing",
          "trees": "TreeRule feature cut missing_left left right member members gain cover values",
          "word_lists": "WordList asked values abstains every"}
-SHARES = "without_weights distinct_rows have_times share_learned missing_abstain missing_wrong"
+SHARES = "without_weights distinct_rows have_times share_learned near missing_abstain missing_wrong"
 WISHES = ("recall order_lower false_positive_rate rate_upper precision precision_lower",
           "false_positive_rate order_upper recall rate_lower precision precision_lower",
           "precision passed_lower recall curve_lower false_positive_rate curve_upper",

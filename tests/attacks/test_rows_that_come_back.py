@@ -12,8 +12,14 @@ from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import (
-    AdaBoostClassifier, FilterBoostClassifier, certify, certify_all, choose_threshold, compare,
-    compare_models, sets,
+    AdaBoostClassifier,
+    FilterBoostClassifier,
+    certify,
+    certify_all,
+    choose_threshold,
+    compare,
+    compare_models,
+    sets,
 )  # fmt: skip
 from pacboost.bounds.wording import SHARE_LEARNED
 from pacboost.errors import InputWarning, NotCertified
@@ -58,9 +64,7 @@ def every_row_twice_on_both_sides(seed: int) -> tuple[Rows, Rows]:
 
 
 @pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize(
-    "world", [part_of_a_table, every_row_twice, every_row_twice_on_both_sides]
-)
+@pytest.mark.parametrize("world", [part_of_a_table, every_row_twice, every_row_twice_on_both_sides])
 def test_old_rows_are_refused(world: Callable[[int], tuple[Rows, Rows]], door: str) -> None:
     for seed in range(3):
         learned, back = world(seed)
@@ -102,7 +106,7 @@ def stamps(seed: int, rows: int) -> Rows:
     burst = generator.random(rows) < 0.5
     start = 1_700_000_000_000 + 1_000_000_000 * generator.integers(20, size=rows)
     late = generator.integers(20_000_000_000, size=rows)
-    time = np.where(burst, start + generator.integers(60_000, size=rows), start + late)
+    time = np.where(burst, start + 60_000 * generator.random(rows), start + late)
     known = generator.integers(2, size=rows)
     y = np.where(burst, generator.integers(2, size=rows), known)
     return np.column_stack([time, known]).astype(np.float64), y
@@ -120,9 +124,7 @@ def compared(learned: Rows, new: Rows) -> float:
 
 def validated(learned: Rows, new: Rows) -> float:
     model = AdaBoostClassifier("stump", n_estimators=1, certify="holdout", random_state=0)
-    return model.fit(
-        *learned, X_val=new[0], y_val=new[1], copies="distinct"
-    ).certificate_.value
+    return model.fit(*learned, X_val=new[0], y_val=new[1], copies="distinct").certificate_.value
 
 
 def streamed(learned: Rows, new: Rows) -> float:

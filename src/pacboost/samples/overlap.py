@@ -173,4 +173,3 @@ class ValueCounts:
         learned[np.searchsorted(every, self.values)] = self.counts
         others[np.searchsorted(every, new.values)] = new.counts
         return Overlap.of(learned, others, filtered=filtered)
-

@@ -10,18 +10,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from pacboost.bounds import filtering, holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
+from pacboost.bounds.wording import HAVE_TIMES, SHARE_LEARNED
 from pacboost.errors import CheckpointWarning, ClusterError, FileError, NotCertified
 from pacboost.kernels.same_bits import softmax
 from pacboost.models.file import checkpoint
 from pacboost.models.file.checkpoint import Checkpoint
-from pacboost.samples.same_example import DISTINCT
+from pacboost.samples.same_example import DISTINCT, tells_rows_apart
+from pacboost.samples.time_order import have_times
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import REPLACED, STREAM
 from pacboost.sources.oracles.stream import PushedOracle
+from pacboost.sources.sparse import SparseTable
 from pacboost.training.filtering.engine import Event, Filtering
 from pacboost.training.filtering.rows import MarginRows, VoteSoFar
 from pacboost.training.filtering.stream import BlockRows, Stream
@@ -53,6 +57,10 @@ class Session:
         self.run, self._deadline = run, deadline
         self._path, self._settings = path, settings
         self.held_out: HeldOut | None = None
+        self.has_times = False
+        """Whether the rows that were handed in have times."""
+        self.has_warned = False
+        """Whether a warning said that certifying rows equal rows learned from."""
         self._snapshot: Checkpoint | None = None
         self._written = time.monotonic()
         if path is not None and not path.parent.is_dir():
@@ -185,9 +193,30 @@ class Session:
             mistakes = int(np.count_nonzero(scored.wrong))
             by_rows = holdout.certificate(mistakes, apart.n_rows, delta, sample=self._sample())
             by_rows = by_rows.assuming(CLASSES)
+        details = self.noticed()
+        by_rows, by_test = (found and found.detailed(details) for found in (by_rows, by_test))
         if not run.candidates.distinct:
             return by_rows, by_test
         return _of_distinct_rows(by_rows), _of_distinct_rows(by_test)
+
+    def noticed(self) -> dict[str, float]:
+        """Return the details of claims: that rows have times, or equal rows learned from."""
+        candidates = self.run.candidates
+        sketch, tables = candidates.learned.sketch(), candidates.shown
+        if not tables or sketch is None:
+            return {HAVE_TIMES: 1} if self.has_times else {}
+        if isinstance(tables[0], SparseTable):
+            rows: Any = sparse.vstack([table.matrix for table in tables])
+        else:
+            rows = np.concatenate([table.rows() for table in tables])
+        details: dict[str, float] = {}
+        if self.has_times or have_times(tables[0]) or have_times(rows):
+            details[HAVE_TIMES] = 1
+        compared = sum(sketch.overlap(table).compared for table in tables)
+        equal = sum(sketch.equal_rows(table).size for table in tables)
+        if equal and not candidates.distinct and tells_rows_apart(rows):
+            details[SHARE_LEARNED] = equal / compared
+        return details
 
     def _sample(self) -> str:
         run = self.run

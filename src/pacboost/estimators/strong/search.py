@@ -102,8 +102,6 @@ class Promise:
     delta: float
     weighted: bool = False
     """Whether rows are learned from with weights; mistakes are counted without them."""
-    share_learned: float = 0.0
-    """The share of certifying rows that equal rows learned from, where these may be copies."""
 
 
 class SearchOutcome(NamedTuple):
@@ -176,8 +174,8 @@ def set_apart(
     roles = divide(examples, ask)
     if roles.certify.size and not examples.distinct:
         take = partial(taking.taken, given.X)
-        share = division.warn_learned(take(roles.known), take(roles.certify))
-        promise = replace(promise, share_learned=share)
+        examples = division.compared(examples, take(roles.known), take(roles.certify))
+        roles = replace(roles, examples=examples)
     return roles, promise, few
 
 
@@ -304,7 +302,6 @@ class EpsilonSearch:
         if self._roles.in_time:
             return holdout.ordered_certificate(mistakes, rows.size, promise.delta)
         certificate = holdout.certificate(mistakes, rows.size, promise.delta, looks)
-        certificate = certificate.repeating_learned(promise.share_learned)
         return division.counted(certificate, self._roles.examples)
 
 
