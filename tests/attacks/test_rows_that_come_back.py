@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import KBinsDiscretizer
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import (
@@ -187,3 +189,45 @@ def test_training_rows_in_single_precision_are_not_new() -> None:
     for copies in ("draws", "distinct"):
         with pytest.raises(NotCertified, match="trained on"):
             certify(model, X.astype(np.float32), y, copies=copies)
+
+
+def in_bins(X: NDArray[Any], y: NDArray[Any], bins: int) -> Any:
+    steps = KBinsDiscretizer(bins, encode="ordinal", strategy="uniform")
+    tree = AdaBoostClassifier(DecisionTreeClassifier(random_state=0), n_estimators=1)
+    return make_pipeline(steps, tree).fit(X, y)
+
+
+CLAIMS: dict[str, Callable[[Any, Any, Any], str]] = {
+    "certify": lambda model, X, y: certify(model, X, y).claim,
+    "recall": lambda model, X, y: certify(model, X, y, of="recall").claim,
+    "answers": lambda model, X, y: (
+        certify_answers(model, X, y, abstain_below=0.5).certificate.claim
+    ),
+    "threshold": lambda model, X, y: choose_threshold(model, X, y, recall=0.5).certificate_.claim,
+    "sets": lambda model, X, y: sets(model, X, y, coverage=0.5).certificate_.claim,
+}
+
+
+@pytest.mark.parametrize("door", CLAIMS)
+def test_what_could_not_be_noticed_is_said(door: str) -> None:
+    """After a discretiser, 400 coins have 64 different rows, and memory is no skill."""
+    for seed in range(3):
+        X, y = coins(seed, 400)
+        model = in_bins(X, y, 4)
+        assert CLAIMS[door](model, X, y).startswith("If these rows are new: ")
+        assert CLAIMS[door](model, *coins(seed + 100, 400)).startswith("If these rows are new: ")
+
+
+def test_a_discretiser_may_leave_enough_to_compare() -> None:
+    X, y = coins(0, 400)
+    model = in_bins(X, y, 100)
+    assert certify(model, *coins(1, 400)).rows_checked
+    with pytest.raises(NotCertified, match="trained on"):
+        certify(model, X, y)
+
+
+def test_a_few_rows_are_not_enough_to_compare() -> None:
+    X, y = coins(0, 400)
+    model = memorising(X, y)
+    assert not certify(model, *coins(1, 2)).rows_checked
+    assert certify(model, *coins(1, 20)).rows_checked

@@ -109,10 +109,6 @@ class NewRows:
             share = max(map(_share_equal, matches), default=0.0)
             if not share:
                 return cls(rows, np.arange(rows))
-            from pacboost.samples.same_example import tells_rows_apart
-
-            if not tells_rows_apart(X):
-                return cls(rows, np.arange(rows))
             warn(equal_to_learned(share), InputWarning)
             return cls(rows, np.arange(rows), share_learned=share)
         from pacboost.samples.same_example import REPEATS, Examples, warn_uncounted
@@ -212,9 +208,19 @@ def _would_notice(match: Match, tests: int) -> bool:
 
 
 def _share_equal(match: Match) -> float:
-    """Return the share of the rows compared that equal training rows, by their exact values."""
+    """Return the share of the rows compared that equal training rows, if they may be copies.
+
+    Rows are equal by their exact values, as the model reads them.
+    """
     sketch, table, overlap = match
-    return sketch.equal_rows(table).size / overlap.compared if overlap.shared else 0.0
+    if not overlap.shared:
+        return 0.0
+    from pacboost.samples.same_example import told_apart
+
+    apart = told_apart(table)
+    return (
+        np.count_nonzero(apart[sketch.equal_rows(table)]) / overlap.compared if apart.any() else 0.0
+    )
 
 
 def _compared(inner: Inner) -> list[Match]:

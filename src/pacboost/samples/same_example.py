@@ -27,6 +27,7 @@ from pacboost.samples.row_hashes import Hashes, mixed, text_hashes
 from pacboost.samples.time_order import have_times
 from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame
+from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table
 
 COPIES = ("draws", "distinct")
@@ -262,11 +263,8 @@ def share_repeated(X: Any) -> float:
 
 def _share_of_sparse(old: Any, new: Any) -> float:
     """Return the share of sparse rows with measured values that equal others."""
-    new = new.tocsr()
-    if not tells_rows_apart(new):
-        return 0.0
-    rows = _measured_rows(new)
-    return int(np.isin(exact_keys(new[rows]), exact_keys(old)).sum()) / new.shape[0]
+    rows = told_apart(new)
+    return float((np.isin(exact_keys(new), exact_keys(old)) & rows).mean())
 
 
 def _share_measured(old: list[NDArray[Any]], new: list[NDArray[Any]]) -> float:
@@ -294,22 +292,30 @@ def tells_rows_apart(X: Any) -> bool:
     >>> tells_rows_apart(many), tells_rows_apart(few)
     (True, False)
     """
-    if sparse.issparse(X):
-        stored: Any = X.tocsr()
-        cells = [exact_keys(stored[_measured_rows(stored)[:MAX_ROWS_COMPARED]])]
-    else:
-        cells = [_cells(column) for column in _some(_columns(X))]
-    return bool(cells) and bool(cells[0].size) and _identifying_column(cells) is not None
+    return bool(told_apart(X).any())
 
 
-def _measured_rows(X: Any) -> Rows:
-    """Return the sparse rows that have values with over 4 decimals.
+def told_apart(X: Any) -> NDArray[np.bool_]:
+    """Return a mask of the rows of a table that are copies rather than draws, if they are equal.
 
-    Columns of sparse rows are mostly 0, so that none of them identifies rows. Such values do.
+    These are all rows or none of them; of sparse rows, whose columns are mostly 0, those that have
+    values with over 4 decimals.
     """
-    stored = X.tocsr()
-    ends = np.cumsum(np.append(0, _is_measured(stored.data)))[stored.indptr]
-    return np.flatnonzero(np.diff(ends) > 0)
+    if isinstance(X, SparseTable):
+        return told_apart(X.matrix)
+    if sparse.issparse(X):
+        matrix: Any = X
+        stored = matrix.tocsr()
+        ends = np.cumsum(np.append(0, _is_measured(stored.data)))[stored.indptr]
+        measured = np.diff(ends) > 0
+        cells = [exact_keys(stored[np.flatnonzero(measured)[:MAX_ROWS_COMPARED]])]
+    else:
+        columns = _columns(X)
+        measured = np.ones(len(columns[0]) if columns else 0, dtype=np.bool_)
+        cells = [_cells(column) for column in _some(columns)]
+    if not cells or not cells[0].size or _identifying_column(cells) is None:
+        return np.zeros_like(measured)
+    return np.asarray(measured)
 
 
 def _is_measured(values: NDArray[Any]) -> NDArray[np.bool_]:

@@ -20,7 +20,7 @@ from pacboost.errors import CheckpointWarning, ClusterError, FileError, NotCerti
 from pacboost.kernels.same_bits import softmax
 from pacboost.models.file import checkpoint
 from pacboost.models.file.checkpoint import Checkpoint
-from pacboost.samples.same_example import DISTINCT, tells_rows_apart
+from pacboost.samples.same_example import DISTINCT, told_apart
 from pacboost.samples.time_order import have_times
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import REPLACED, STREAM
@@ -212,10 +212,13 @@ class Session:
         details: dict[str, float] = {}
         if self.has_times or have_times(tables[0]) or have_times(rows):
             details[HAVE_TIMES] = 1
-        compared = sum(sketch.overlap(table).compared for table in tables)
-        equal = sum(sketch.equal_rows(table).size for table in tables)
-        if equal and not candidates.distinct and tells_rows_apart(rows):
-            details[SHARE_LEARNED] = equal / compared
+        apart = told_apart(rows)
+        if not candidates.distinct and apart.any():
+            compared = sum(sketch.overlap(table).compared for table in tables)
+            starts = np.cumsum([0, *(table.n_rows for table in tables)])
+            places = [k + sketch.equal_rows(t) for k, t in zip(starts, tables, strict=False)]
+            equal = int(np.count_nonzero(apart[np.concatenate(places)]))
+            details |= {SHARE_LEARNED: equal / compared} if equal else {}
         return details
 
     def _sample(self) -> str:
