@@ -199,11 +199,13 @@ def in_bins(X: NDArray[Any], y: NDArray[Any], bins: int) -> Any:
 
 CLAIMS: dict[str, Callable[[Any, Any, Any], str]] = {
     "certify": lambda model, X, y: certify(model, X, y).claim,
-    "recall": lambda model, X, y: certify(model, X, y, of="recall").claim,
+    "recall": lambda model, X, y: str(certify(model, X, y, of="recall").claim),
     "answers": lambda model, X, y: (
         certify_answers(model, X, y, abstain_below=0.5).certificate.claim
     ),
-    "threshold": lambda model, X, y: choose_threshold(model, X, y, recall=0.5).certificate_.claim,
+    "threshold": lambda model, X, y: str(
+        choose_threshold(model, X, y, recall=0.5).certificate_.claim
+    ),
     "sets": lambda model, X, y: sets(model, X, y, coverage=0.5).certificate_.claim,
 }
 

@@ -217,10 +217,8 @@ class Answering:
         if not all(type(words) is str for words in assumed):
             raise ValueError("assumptions are not text")
         for name, value in content.get("details", {}).items():
-            if (
-                name not in (HAVE_TIMES, SHARE_LEARNED, SHARE_BUT_ONE)
-                or not 0 < _number(value) <= 1
-            ):
+            is_known = name in (HAVE_TIMES, SHARE_LEARNED, SHARE_BUT_ONE)
+            if not is_known or type(value) not in (int, float) or not 0 < value <= 1:
                 raise ValueError(f"{name!r} is {value!r}, which is no detail of these rows")
         self = cls(**{**content, "points": points, "assumptions": assumed})
         positive_whole("thresholds", self.thresholds)

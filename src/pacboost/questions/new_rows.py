@@ -23,7 +23,8 @@ from pacboost.questions.served_alone import refuse_batches
 from pacboost.samples.time_order import have_times
 
 if TYPE_CHECKING:
-    from pacboost.samples.sketch import Overlap, Sketch
+    from pacboost.samples.overlap import Overlap
+    from pacboost.samples.sketch import Sketch
     from pacboost.sources.table import Table
 
 MIN_ROWS_COMPARED = 10

@@ -203,9 +203,8 @@ class FilterBoostClassifier(Classifier):
         that is given, else the current one if there is one (False: none). The model is the same.
         A task without a result after ``timeout`` (5 minutes) is given to another worker.
 
-        ``copies`` is that of ``fit``; rows of files and streams are compared as 32-bit floats. With
-        "draws", nothing is certified if rows of a stream repeat more often than by chance. With
-        "distinct", no more rows of a stream are set apart after the first repeated row.
+        ``copies`` is that of ``fit``. With "draws", nothing is certified if rows of a stream come
+        again more often than chance explains. With "distinct", no more rows of a stream are set apart after the first repeated row.
         """
 
         def opened(seed: int) -> AbstractOracle:

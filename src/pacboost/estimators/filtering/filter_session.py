@@ -205,8 +205,9 @@ class Session:
         sketch, tables = candidates.learned.sketch(), candidates.shown
         if not tables or sketch is None:
             return {HAVE_TIMES: 1} if self.has_times else {}
-        if isinstance(tables[0], SparseTable):
-            rows: Any = sparse.vstack([table.matrix for table in tables])
+        lists = [table.matrix for table in tables if isinstance(table, SparseTable)]
+        if lists:
+            rows: Any = sparse.vstack(lists)
         else:
             rows = np.concatenate([table.rows() for table in tables])
         details: dict[str, float] = {}
