@@ -23,6 +23,7 @@ from pacboost import (
     compare_models,
     sets,
 )  # fmt: skip
+from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.wording import SHARE_LEARNED
 from pacboost.errors import InputWarning, NotCertified
 from pacboost.questions.answering import certify_answers
@@ -197,6 +198,12 @@ def in_bins(X: NDArray[Any], y: NDArray[Any], bins: int) -> Any:
     return make_pipeline(steps, tree).fit(X, y)
 
 
+def claim_of_sets(model: Any, X: Any, y: Any) -> str:
+    certificate = sets(model, X, y, coverage=0.5).certificate_
+    assert isinstance(certificate, Certificate)
+    return str(certificate.claim)
+
+
 CLAIMS: dict[str, Callable[[Any, Any, Any], str]] = {
     "certify": lambda model, X, y: certify(model, X, y).claim,
     "recall": lambda model, X, y: str(certify(model, X, y, of="recall").claim),
@@ -206,7 +213,7 @@ CLAIMS: dict[str, Callable[[Any, Any, Any], str]] = {
     "threshold": lambda model, X, y: str(
         choose_threshold(model, X, y, recall=0.5).certificate_.claim
     ),
-    "sets": lambda model, X, y: sets(model, X, y, coverage=0.5).certificate_.claim,
+    "sets": lambda model, X, y: claim_of_sets(model, X, y),
 }
 
 
