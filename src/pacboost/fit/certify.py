@@ -17,8 +17,9 @@ from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import training_error
 from pacboost.errors import NotCertified
-from pacboost.fit.division import Apart, Certifying, noticed
+from pacboost.fit.division import Apart, Certifying
 from pacboost.fit.examples import label_rows, mistaken
+from pacboost.fit.noticing import noticed
 from pacboost.fit.targets import read_labels
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.hypotheses.vote_digest import vote_digest

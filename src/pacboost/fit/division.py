@@ -14,20 +14,14 @@ from numpy.typing import NDArray
 
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.wording import HAVE_TIMES, SHARE_BUT_ONE, SHARE_LEARNED, equal_to_learned
-from pacboost.errors import InputWarning, invalid, warn
+from pacboost.errors import invalid
 from pacboost.fit import roles
+from pacboost.fit.noticing import compared, counted, repeated
 from pacboost.fit.roles import CERTIFY, RolesAsk
 from pacboost.fit.taking import alone, number_of_rows, taken
 from pacboost.fit.targets import read_labels, read_weights
 from pacboost.numerics.checks import probability, real_number
-from pacboost.samples.same_example import (
-    REPEATS,
-    Examples,
-    share_learned,
-    share_repeated,
-    warn_uncounted,
-)
+from pacboost.samples.same_example import REPEATS, Examples, warn_uncounted
 
 Rows = NDArray[np.intp]
 
@@ -134,14 +128,6 @@ def divide(X: Any, y: Any, name: str, share: float, seed: int, copies: str = "dr
     return Division(learned, labels[learn], learn, apart, examples)
 
 
-def compared(examples: Examples, learned: object, counted_rows: object) -> Examples:
-    """Warn if certifying rows equal training rows and may be copies; note their share."""
-    share, but_one = share_learned(learned, counted_rows)
-    if share:
-        warn(equal_to_learned(share, but_one=but_one), InputWarning)
-    return replace(examples, share_learned=share, but_one=but_one)
-
-
 def held_out(
     X: Any,
     y: Any,
@@ -175,30 +161,10 @@ def undivided(X: Any, y: Any, copies: str, *, once: bool = False) -> Division:
     every = np.arange(number_of_rows(X))
     examples = Examples.from_rows(X, every.size, copies)
     if not examples.distinct:
-        share = share_repeated(X)
-        if share:
-            warn(equal_to_learned(share), InputWarning)
-        return Division(X, y, examples=replace(examples, share_learned=share))
+        return Division(X, y, examples=repeated(examples, X))
     if not once or examples.number is None:
         return Division(X, y, None if examples.number is None else every, None, examples)
     first = examples.once(every)
     warn_uncounted(every.size - first.size, every.size, REPEATS)
     labels = read_labels(y, every.size, several=True)
     return Division(alone(X, first), labels[first], first, None, examples)
-
-
-def counted(certificate: Certificate, examples: Examples | None) -> Certificate:
-    """Add to a certificate what is known of its rows: their times, and equal rows."""
-    if examples is None:
-        return certificate
-    certificate = certificate.detailed(noticed(examples))
-    if not examples.distinct:
-        return certificate
-    return certificate.of_distinct_rows().assuming(*examples.assumptions)
-
-
-def noticed(examples: Examples) -> dict[str, float]:
-    """Return the details of a certificate by which its claim says what was noticed."""
-    equal = SHARE_BUT_ONE if examples.but_one else SHARE_LEARNED
-    details = {HAVE_TIMES: int(examples.have_times), equal: examples.share_learned}
-    return {name: value for name, value in details.items() if value}

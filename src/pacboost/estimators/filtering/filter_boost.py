@@ -204,7 +204,8 @@ class FilterBoostClassifier(Classifier):
         A task without a result after ``timeout`` (5 minutes) is given to another worker.
 
         ``copies`` is that of ``fit``. With "draws", nothing is certified if rows of a stream come
-        again more often than chance explains. With "distinct", no more rows of a stream are set apart after the first repeated row.
+        again more often than chance explains. With "distinct", no more rows of a stream are set
+        apart after the first repeated row.
         """
 
         def opened(seed: int) -> AbstractOracle:
