@@ -28,7 +28,7 @@ TYPES = {"b1": "B", "i1": "b", "i2": "h", "i4": "i", "i8": "q",
 RULES = {"stumps": "StumpRule feature threshold cut above missing",
          "trees": "TreeRule feature cut missing_left left right member members gain cover values",
          "word_lists": "WordList asked values abstains every"}
-DETAILS = "without_weights distinct_rows have_times share_learned missing_abstain missing_wrong"
+DETAILS = "without_weights distinct_rows have_times share_learned near missing_abstain missing_wrong"
 MEASURED = "class threshold largest cutoff seen group unit method"
 GROUNDS, ASSUMED = (dict(re.findall(r"(\w[\w. ]*) (\w{8})", texts)) for texts in (
     "holdout.clopper_pearson 092e0939, holdout.clopper_pearson models 9ee5778f, "

@@ -93,6 +93,7 @@ def test_parquet_files_that_share_rows(tmp_path: Path) -> None:
     test_files_that_share_rows("a third", to_parquet, tmp_path)
 
 
+@pytest.mark.filterwarnings("ignore::pacboost.errors.InputWarning")
 def test_copies_that_are_said_to_be_draws_make_false_claims(tmp_path: Path) -> None:
     false = 0
     for seed in range(2 * RUNS):
@@ -187,6 +188,7 @@ def test_draws_from_few_values_count_as_they_fall(how: str, tmp_path: Path) -> N
     check_coverage(f"draws from few values, {how}", false, RUNS, DELTA)
 
 
+@pytest.mark.filterwarnings("ignore::pacboost.errors.InputWarning")
 @pytest.mark.parametrize("how", ["array", "csv"])
 def test_a_heavy_value_is_no_copy(how: str, tmp_path: Path) -> None:
     """Amounts are 0 in six of ten rows, whose labels are coins; the others are clear."""

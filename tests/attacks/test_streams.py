@@ -101,6 +101,7 @@ def test_epochs_are_refused_where_every_row_is_a_draw(how: str, shuffled: bool) 
         assert str(refusal.value) == CAME_AGAIN
 
 
+@pytest.mark.filterwarnings("ignore::pacboost.errors.InputWarning")
 def test_epochs_that_are_not_noticed_make_false_claims(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RepeatAlarm, "suspicious", False)
     wrong = 0

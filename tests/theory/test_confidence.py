@@ -57,6 +57,7 @@ def test_too_few_rows_warn_with_the_sizes_and_are_not_certified() -> None:
         _ = model.certificate_
 
 
+@pytest.mark.filterwarnings("ignore::pacboost.errors.InputWarning")
 @pytest.mark.filterwarnings("ignore:.*rows are not counted")
 def test_equal_rows_count_as_they_fall_or_once() -> None:
     X, y = world(3000, 0)

@@ -40,6 +40,7 @@ def test_the_certificate_holds_as_often_as_it_says_and_a_careless_one_does_not()
     assert 0 < (risks > bound).sum() <= binom.isf(1e-4, 150, 0.05) < (risks > twin).sum()
 
 
+@pytest.mark.filterwarnings("ignore::pacboost.errors.InputWarning")
 def test_equal_rows_count_as_they_fall_or_once() -> None:
     X, y = BOX.draw(300, 0)
     rows = np.concatenate([np.arange(300), np.arange(100)])

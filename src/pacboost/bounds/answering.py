@@ -20,6 +20,7 @@ from pacboost.bounds import selective
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import Borders, whole_count
 from pacboost.bounds.selective import Point
+from pacboost.bounds.wording import HAVE_TIMES, SHARE_BUT_ONE, SHARE_LEARNED
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.markup import bold, paragraph, table
@@ -60,6 +61,8 @@ class Answering:
     models: int = 1
     """Number of models that are tried on these rows and share delta."""
     assumptions: tuple[str, ...] = ()
+    details: Mapping[str, float] = field(default_factory=dict)
+    """What was noticed about the rows: details of the certificate."""
 
     def within(self, target_error: float) -> Answering:
         """Choose the smallest threshold whose certified error is at most ``target_error``."""
@@ -127,7 +130,7 @@ class Answering:
                 point.mistakes, point.answered, self._delta, self.thresholds, point.threshold
             )
             chosen = replace(chosen, delta=self.delta)
-        chosen = chosen.assuming(*self.assumptions)
+        chosen = chosen.assuming(*self.assumptions).detailed(self.details)
         return chosen if self.rows_checked else chosen.unchecked()
 
     @property
@@ -200,7 +203,7 @@ class Answering:
         content = {**asdict(self), "points": [list(asdict(p).values()) for p in self.points]}
         content["assumptions"] = list(self.assumptions)
         defaults: dict[str, Any] = {"tested": None, "model_digest": "", "rows_checked": True}
-        defaults |= {"models": 1, "assumptions": []}
+        defaults |= {"models": 1, "assumptions": [], "details": {}}
         return {k: v for k, v in content.items() if k not in defaults or v != defaults[k]}
 
     @classmethod
@@ -213,6 +216,10 @@ class Answering:
         assumed = tuple(content.get("assumptions", ()))
         if not all(type(words) is str for words in assumed):
             raise ValueError("assumptions are not text")
+        for name, value in content.get("details", {}).items():
+            is_known = name in (HAVE_TIMES, SHARE_LEARNED, SHARE_BUT_ONE)
+            if not is_known or type(value) not in (int, float) or not 0 < value <= 1:
+                raise ValueError(f"{name!r} is {value!r}, which is no detail of these rows")
         self = cls(**{**content, "points": points, "assumptions": assumed})
         positive_whole("thresholds", self.thresholds)
         positive_whole("models", self.models)

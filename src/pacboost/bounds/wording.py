@@ -229,19 +229,23 @@ DISTINCT_ROWS = "distinct_rows"
 """Detail: equal rows were counted once, so the claim is about distinct rows."""
 SHARE_LEARNED = "share_learned"
 """Detail: the share of rows that equal training rows, and may be copies of them."""
+SHARE_BUT_ONE = "near"
+"""Detail: the same share, of rows that differ from training rows in one column only."""
 HAVE_TIMES = "have_times"
 """Detail: a column says when rows were drawn, and the claim takes all for draws of one world."""
 NOT_LATER = "These rows have times: this is about rows drawn like them, not about later ones"
 UNMOVED_PAIRS = "unmoved_pairs"
 """Detail: this many pairs of a new and an old row were compared, and no shift was found."""
 ABOUT_ROWS = (
-    DISTINCT_ROWS, HAVE_TIMES, SHARE_LEARNED, UNMOVED_PAIRS, WITHOUT_WEIGHTS, *UNANSWERED,
+    DISTINCT_ROWS, HAVE_TIMES, SHARE_LEARNED, SHARE_BUT_ONE, UNMOVED_PAIRS, WITHOUT_WEIGHTS,
+    *UNANSWERED,
 )  # fmt: skip
 """Details on the rows that certify, which no bound computes; each stands beside an assumption."""
 ASSUMED_BESIDE = {
     DISTINCT_ROWS: DISTINCT,
     HAVE_TIMES: NOT_LATER,
     SHARE_LEARNED: "rows that equal training rows are draws as all others, and no copies of them",
+    SHARE_BUT_ONE: "rows that equal training rows in all columns but one are draws as all others",
     UNMOVED_PAIRS: "the world has not moved, as far as pairs of rows show",
     WITHOUT_WEIGHTS: "new examples count alike, whatever weights the training rows had",
 }
@@ -333,11 +337,12 @@ def sentence(certificate: Certificate, delta: float | None = None, opening: str 
     return _notice(certificate, conditional).finished()
 
 
-def equal_to_learned(share: float) -> str:
+def equal_to_learned(share: float, *, but_one: bool = False) -> str:
     """Return the share of rows that equal training rows as text, and what to do about copies."""
+    where = " in all columns but one" if but_one else ""
     return (
-        f"{percent(share)} of these rows equal rows it learned from; if they are copies, count "
-        "distinct rows or name their groups"
+        f"{percent(share)} of the rows compared equal rows it learned from{where}; if they are "
+        "copies, count distinct rows or name their groups"
     )
 
 
@@ -360,9 +365,11 @@ def _on_condition(certificate: Certificate, statement: Statement, grounds: str) 
 
 def _notice(certificate: Certificate, statement: Statement) -> Statement:
     """Add what was noticed about the certifying rows."""
-    share = certificate.details.get(SHARE_LEARNED)
-    if isinstance(share, int | float):
-        statement = statement.ending(f". {equal_to_learned(float(share))}")
+    for name in (SHARE_LEARNED, SHARE_BUT_ONE):
+        share = certificate.details.get(name)
+        if isinstance(share, int | float):
+            notice = equal_to_learned(float(share), but_one=name == SHARE_BUT_ONE)
+            statement = statement.ending(f". {notice}")
     return statement.ending(f". {NOT_LATER}" if HAVE_TIMES in certificate.details else "")
 
 

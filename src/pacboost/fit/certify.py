@@ -18,6 +18,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
 from pacboost.fit.division import Apart, Certifying
 from pacboost.fit.examples import label_rows, mistaken
+from pacboost.fit.noticing import noticed
 from pacboost.fit.targets import read_labels
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.hypotheses.vote_digest import vote_digest
@@ -45,7 +46,12 @@ def certified(model: Model, apart: Apart | None, asked: Certifying) -> Model:
     share = holdout.share_of_delta(asked.delta, asked.look)
     sure = confidence(decided, chances, model.classes)
     counted = HeldOut.of(apart.y, decided, model.classes, chances, wrong)
-    return replace(model, answering=by_ranks(sure, wrong, share), held_out=counted)
+    answering = replace(
+        by_ranks(sure, wrong, share),
+        assumptions=apart.examples.assumptions,
+        details=noticed(apart.examples),
+    )
+    return replace(model, answering=answering, held_out=counted)
 
 
 def judged(model: Model, X: Any, y: NDArray[Any]) -> tuple[Scores, NDArray[np.bool_]]:

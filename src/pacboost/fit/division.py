@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.wording import HAVE_TIMES, equal_to_learned
-from pacboost.errors import InputWarning, invalid, warn
+from pacboost.errors import invalid
 from pacboost.fit import roles
+from pacboost.fit.noticing import compared, counted, repeated
 from pacboost.fit.roles import CERTIFY, RolesAsk
 from pacboost.fit.taking import alone, number_of_rows, taken
 from pacboost.fit.targets import read_labels, read_weights
 from pacboost.numerics.checks import probability, real_number
-from pacboost.samples.same_example import REPEATS, Examples, share_learned, warn_uncounted
+from pacboost.samples.same_example import REPEATS, Examples, warn_uncounted
 
 Rows = NDArray[np.intp]
 
@@ -52,8 +52,6 @@ class Apart:
     """Whether the rows learned from have weights; those set apart are counted without."""
     left_out: int = 0
     """How many more rows were set apart, but are validation rows."""
-    share_learned: float = 0.0
-    """The share of the rows set apart that equal rows learned from, where these may be copies."""
 
     @property
     def n_rows(self) -> int:
@@ -75,7 +73,7 @@ class Apart:
             certificate = replace(certificate, sample=certificate.sample + omission)
         if self.weighted:  # the theorem is about rows that count alike
             certificate = certificate.counted_without_weights()
-        return counted(certificate, self.examples).repeating_learned(self.share_learned)
+        return counted(certificate, self.examples)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,22 +117,15 @@ def divide(X: Any, y: Any, name: str, share: float, seed: int, copies: str = "dr
     examples = Examples.from_rows(X, rows, copies)
     chosen = roles.divide(examples, RolesAsk(seed, share=share, share_name=name))
     learn, counted_rows = chosen.learn, chosen.certify
-    apart = Apart(taken(X, counted_rows), labels[counted_rows], examples)
+    counting = taken(X, counted_rows)
     # a table knows kinds and levels of all its rows; those that learn may not inherit them
     learned = alone(X, learn)
     # Equal rows may be copies of one example, or draws that happen to agree. Only the user can
     # know, so copies="draws" counts them and warns (docs/decisions/0031).
     if not examples.distinct:
-        apart = replace(apart, share_learned=warn_learned(learned, apart.X))
+        examples = compared(examples, learned, counting)
+    apart = Apart(counting, labels[counted_rows], examples)
     return Division(learned, labels[learn], learn, apart, examples)
-
-
-def warn_learned(learned: object, counted_rows: object) -> float:
-    """Warn if certifying rows equal training rows and may be copies; return their share."""
-    share = share_learned(learned, counted_rows)
-    if share:
-        warn(equal_to_learned(share), InputWarning)
-    return share
 
 
 def held_out(
@@ -165,22 +156,15 @@ def held_out(
 
 def undivided(X: Any, y: Any, copies: str, *, once: bool = False) -> Division:
     """Learn from all rows; if they also certify (``once``), from one row of each example."""
-    if copies != "distinct":
+    if copies != "distinct" and not once:
         return Division(X, y)
     every = np.arange(number_of_rows(X))
     examples = Examples.from_rows(X, every.size, copies)
+    if not examples.distinct:
+        return Division(X, y, examples=repeated(examples, X))
     if not once or examples.number is None:
         return Division(X, y, None if examples.number is None else every, None, examples)
     first = examples.once(every)
     warn_uncounted(every.size - first.size, every.size, REPEATS)
     labels = read_labels(y, every.size, several=True)
     return Division(alone(X, first), labels[first], first, None, examples)
-
-
-def counted(certificate: Certificate, examples: Examples | None) -> Certificate:
-    """Add to a certificate that equal rows count once, or that later rows may differ."""
-    if examples is not None and examples.have_times:
-        certificate = certificate.detailed({HAVE_TIMES: 1})
-    if examples is None or not examples.distinct:
-        return certificate
-    return certificate.of_distinct_rows()

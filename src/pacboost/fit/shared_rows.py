@@ -9,29 +9,33 @@ import numpy as np
 from pacboost.errors import ParameterError
 from pacboost.fit.division import Apart
 from pacboost.models.schema import Schema
+from pacboost.samples.overlap import ValueCounts
 from pacboost.samples.row_hashes import row_hashes
 from pacboost.samples.same_example import warn_uncounted
-from pacboost.samples.sketch import HashCounts
 
 
 def without_shared(schema: Schema, apart: Apart, X_val: Any) -> Apart:
     """Raise if rows both certify and validate; with copies="distinct", leave them out.
 
-    Independent rows may equal each other by chance: they are refused only if they do so more often
-    than rows of either set equal each other. Few validation rows among many that certify show in
-    one direction of the test, all certifying rows among many validation rows in the other.
+    Independent rows may equal each other by chance: they are refused only if more rows do so than
+    chance explains (samples/overlap.py). Rows are left out by their exact values.
     """
-    hashes = row_hashes(schema.comparable(apart.X, X_val))
-    validation_hashes = row_hashes(schema.comparable(X_val, apart.X))
-    certifying, validation = map(HashCounts.from_hashes, (hashes, validation_hashes))
-    shared = validation.contains(hashes)
-    if apart.examples.distinct and not shared.all():
-        count = int(np.count_nonzero(shared))
-        warn_uncounted(count, shared.size, "they are validation rows, which have a part in the fit")
-        return apart.without(shared)
-    if validation.overlap(hashes).suspicious or certifying.overlap(validation_hashes).suspicious:
+    certifying, validation = schema.comparable(apart.X, X_val), schema.comparable(X_val, apart.X)
+    if apart.examples.distinct:
+        exact = row_hashes(validation, exact=True)
+        equal = np.isin(row_hashes(certifying, exact=True), exact)
+        if not equal.all():
+            count = int(np.count_nonzero(equal))
+            why = "they are validation rows, which have a part in the fit"
+            warn_uncounted(count, equal.size, why)
+            apart = apart.without(equal)
+            certifying = certifying.take(np.flatnonzero(~equal))
+    hashes = row_hashes(certifying)
+    known = ValueCounts.of(row_hashes(validation))
+    overlap = known.overlap(ValueCounts.of(hashes))
+    if overlap.suspicious:
         raise ParameterError(
-            f"{np.count_nonzero(shared):,} of the {shared.size:,} rows that certify='holdout' sets "
+            f"{overlap.shared:,} of the {overlap.compared:,} rows that certify='holdout' sets "
             "apart are among the rows of X_val or eval_set, so they would have a part in the fit. "
             "Give validation rows that are not in X, or leave them out and set "
             "early_stopping=True, which takes them from the training rows",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pacboost.bounds.answering import Answering, at_thresholds, by_ranks
-from pacboost.bounds.wording import HAVE_TIMES, NOT_LATER
+from pacboost.bounds.wording import HAVE_TIMES, SHARE_LEARNED
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.models.answers import asked, confidence
 from pacboost.numerics.checks import positive_whole
@@ -78,8 +78,14 @@ def certify_answers(
     counted_rows = rows.kept
     sure, wrong = np.asarray(sure)[counted_rows], wrong[counted_rows]
     table = answering(sure, wrong, delta, target_error, abstain_below, models)
-    later = (NOT_LATER,) if HAVE_TIMES in rows.details else ()
-    return replace(table, rows_checked=rows.checked, assumptions=rows.assumptions + later)
+    noticed = {**rows.details, SHARE_LEARNED: rows.share_learned}
+    details = {name: noticed.get(name, 0.0) for name in (HAVE_TIMES, SHARE_LEARNED)}
+    return replace(
+        table,
+        rows_checked=rows.checked,
+        assumptions=rows.assumptions,
+        details={name: value for name, value in details.items() if value},
+    )
 
 
 def answering(

@@ -1,8 +1,8 @@
 """Select the rows that may certify a model: those it was not trained on.
 
 All rows count (``copies="draws"``), or every distinct row once (``"distinct"``; training rows that
-are recognised are then left out). If more rows equal training rows than repeats among the training
-rows explain, nothing is certified (samples/sketch.py).
+are recognised are then left out). If more rows equal training rows than chance explains, nothing is
+certified (samples/overlap.py).
 """
 
 from __future__ import annotations
@@ -23,15 +23,13 @@ from pacboost.questions.served_alone import refuse_batches
 from pacboost.samples.time_order import have_times
 
 if TYPE_CHECKING:
-    from pacboost.samples.sketch import Overlap, Sketch
+    from pacboost.samples.overlap import Overlap
+    from pacboost.samples.sketch import Sketch
     from pacboost.sources.table import Table
 
 MIN_ROWS_COMPARED = 10
 """Of a large training set only a sample is remembered, and as large a share of new rows compared
 with it. If fewer are compared, a half of all rows may be training rows without any being found."""
-MAX_SHARE_LEFT = 0.05
-"""With copies="distinct", training rows outside the sample that is remembered cannot be left out.
-If more than this share of the compared rows are training rows, nothing is certified."""
 
 Rows = NDArray[np.intp]
 Match: TypeAlias = "tuple[Sketch, Table, Overlap]"
@@ -103,18 +101,14 @@ class NewRows:
 
         sketch = Sketch.from_table(learned)
         match = sketch, table, sketch.overlap(table)
-        _refuse(match[2], sketch, check_copies(copies), 1)
+        _refuse(match, check_copies(copies), 1)
         return cls._among([match], X, len(np.asarray(y)), copies)
 
     @classmethod
     def _among(cls, matches: Iterable[Match], X: object, rows: int, copies: str) -> NewRows:
         if copies == "draws":
-            share = max((overlap.share for _, _, overlap in matches), default=0.0)
+            share = max(map(_share_equal, matches), default=0.0)
             if not share:
-                return cls(rows, np.arange(rows))
-            from pacboost.samples.same_example import MIN_SHARE_LEARNED, tells_rows_apart
-
-            if share <= MIN_SHARE_LEARNED or not tells_rows_apart(X):
                 return cls(rows, np.arange(rows))
             warn(equal_to_learned(share), InputWarning)
             return cls(rows, np.arange(rows), share_learned=share)
@@ -122,7 +116,7 @@ class NewRows:
 
         new = np.ones(rows, dtype=np.bool_)
         for sketch, table, _ in matches:
-            new &= ~sketch.seen(table)
+            new[sketch.equal_rows(table)] = False
         if not new.any():
             raise NotCertified(
                 "the model was trained on all of these rows. A certificate needs rows that had no "
@@ -173,33 +167,60 @@ class ComparedRows:
 
         The answer is True if the model remembers all rows that it was trained on.
         """
+        tests = len(self.matches)
         n_checked = 0
-        for inner, matches in self.inside:
-            if not matches:
-                continue
-            is_complete = all(sketch.share == 1 for sketch in inner.model._sketches)
-            n_compared = max(overlap.compared for _, _, overlap in matches)
-            n_checked += is_complete or n_compared >= MIN_ROWS_COMPARED
-            for sketch, _, overlap in matches:
-                _refuse(overlap, sketch, copies, len(self.inside))
+        for _, matches in self.inside:
+            for match in matches:
+                _refuse(match, copies, tests)
+            n_checked += any(_would_notice(match, tests) for match in matches)
         alone = answers_alone(self.model)
         if alone is None or not self.inside or n_checked < len(self.inside):
             return False
         return all(sketch.complete for sketch in alone._sketches)
 
 
-def _refuse(overlap: Overlap, sketch: Sketch, copies: str, models: int) -> None:
+def _refuse(match: Match, copies: str, tests: int) -> None:
     """Raise if more rows are training rows than chance explains and they cannot be left out."""
-    if not overlap.suspicious_among(models):
+    sketch, table, overlap = match
+    if not overlap.suspicious_among(tests):
         return
-    if copies == "distinct" and (sketch.share == 1 or overlap.share <= MAX_SHARE_LEFT):
-        return  # those that are found are left out
+    can_leave_out = sketch.share == 1  # of a sample, only some training rows are recognised
+    if copies == "distinct" and can_leave_out:
+        others = np.delete(np.arange(table.n_rows), sketch.equal_rows(table))
+        if not sketch.overlap(table.take(others)).suspicious_among(tests):
+            return
+    advice = (
+        ". If these rows equal training rows because both have copies, leave those out: "
+        "copies='distinct', or --copies distinct on the command line"
+    )
     raise NotCertified(
         f"{overlap.shared:,} of {overlap.compared:,} rows compared are rows the model was trained "
-        "on, more than repeats among its training rows explain. A certificate needs rows that had "
-        "no part in fitting: hold some back before you fit. If these rows equal training rows "
-        "because both have copies, leave those out: copies='distinct', or --copies distinct on the "
-        "command line"
+        "on, more than chance explains. A certificate needs rows that had no part in fitting: hold "
+        f"some back before you fit{advice if can_leave_out and copies == 'draws' else ''}"
+    )
+
+
+def _would_notice(match: Match, tests: int) -> bool:
+    """Check whether the test would refuse rows of this number if all were training rows."""
+    sketch, _, overlap = match
+    if sketch.share < 1 and overlap.compared < MIN_ROWS_COMPARED:
+        return False
+    return sketch.would_notice(overlap.compared, tests)
+
+
+def _share_equal(match: Match) -> float:
+    """Return the share of the rows compared that equal training rows, if they may be copies.
+
+    Rows are equal by their exact values, as the model reads them.
+    """
+    sketch, table, overlap = match
+    if not overlap.shared:
+        return 0.0
+    from pacboost.samples.same_example import told_apart
+
+    apart = told_apart(table)
+    return (
+        np.count_nonzero(apart[sketch.equal_rows(table)]) / overlap.compared if apart.any() else 0.0
     )
 
 

@@ -8,8 +8,9 @@ from copy import copy
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.samples.overlap import ValueCounts
 from pacboost.samples.row_hashes import Hashes, RowHasher
-from pacboost.samples.sketch import HASH_RANGE, MAX_ROWS_KEPT, HashCounts, Sketch
+from pacboost.samples.sketch import HASH_RANGE, MAX_ROWS_KEPT, Sketch, short
 from pacboost.sources.table import Table
 
 MAX_COLUMNS_TO_CHOOSE_BY = 64
@@ -52,8 +53,9 @@ class Gathering:
         columns = None if every else self._columns.tolist()
         first = hasher.hashes(table, None, columns)
         chosen = np.flatnonzero(first < self._limit)
-        exact = first[chosen] if every else hasher.hashes(table, chosen)
-        return np.stack([first[chosen], exact, rows[chosen]])
+        whole = first[chosen] if every else hasher.hashes(table, chosen)
+        exact = hasher.hashes(table, chosen, exact=True)
+        return np.stack([first[chosen], whole, rows[chosen], exact])
 
     def empty(self) -> Gathering:
         other = copy(self)
@@ -77,8 +79,13 @@ class Gathering:
         if self._hasher is None:
             return None
         self._distinct()
-        counts = HashCounts.from_hashes(self._joined()[1])
-        return Sketch(self._hasher, self._share, self._columns, counts, self.complete)
+        _, whole, _, exact = self._joined()
+        kept = ValueCounts.of(short(whole))
+        exact_hashes = np.unique(short(exact))
+        return Sketch(
+            self._hasher, self._share, self._columns, kept, exact_hashes, self.complete,
+            filtered=True,
+        )  # fmt: skip
 
     @property
     def _limit(self) -> np.uint64:

@@ -1,8 +1,8 @@
 """Salted hashes of the rows of a table: rows that a model cannot distinguish have equal hashes.
 
 Values are rounded to 32 bits, as thresholds are, so that a row has the same hash from an array, a
-frame or a file. Categories are hashed by the text of their level, so that the numbers of levels do
-not matter.
+frame or a file; ``exact`` hashes are of values as they are. Categories are hashed by the text of
+their level, so that the numbers of levels do not matter.
 """
 
 from __future__ import annotations
@@ -58,20 +58,22 @@ class RowHasher:
         table: Table,
         rows: Rows | None = None,
         columns: Iterable[int] | None = None,
+        *,
+        exact: bool = False,
     ) -> Hashes:
         """Hash all rows or some of them, by all columns or some of them."""
         if table.far and rows is not None:
-            return self.hashes(table.take(rows), None, columns)
+            return self.hashes(table.take(rows), None, columns, exact=exact)
         total = np.full(table.n_rows if rows is None else rows.size, self.salt, dtype=np.uint64)
         if columns is None and table.entries is not None and not table.levels:
-            total += mixed(self._factors).sum() + self._stored(table.entries, rows)
+            total += mixed(self._factors).sum() + self._stored(table.entries, rows, exact)
             return mixed(total)
         for first, last in _spans(table, columns):
             levels = None
             if first in table.levels:  # the last entry stands for missing values
                 levels = np.append(text_hashes(table.levels.columns[first]), np.uint64(MISSING))
             values, factors = table.block(first, last), self._factors[first:last]
-            _add_columns(values, rows, levels, factors, total)
+            _add_columns(values, rows, levels, factors, total, exact)
         native.mix(total)
         return total
 
@@ -80,28 +82,38 @@ class RowHasher:
         generator = np.random.default_rng(self.salt)
         return generator.integers(2**63, size=self.n_columns, dtype=np.uint64, endpoint=True)
 
-    def _stored(self, entries: Entries, rows: Rows | None) -> Hashes:
+    def _stored(self, entries: Entries, rows: Rows | None, exact: bool) -> Hashes:
         """Return what the stored values of each row add to the hash of a row of zeros."""
         factors = self._factors[entries.columns]
-        terms = mixed(_cells(entries.values) + factors) - mixed(factors)
+        cells = _exact_cells(entries.values) if exact else _cells(entries.values)
+        terms = mixed(cells + factors) - mixed(factors)
         sums = np.zeros(entries.n_rows, dtype=np.uint64)
         np.add.at(sums, entries.rows, terms)
         return sums if rows is None else sums[rows]
 
 
-def row_hashes(table: Table, rows: Rows | None = None, salt: int = 0) -> Hashes:
+def row_hashes(
+    table: Table, rows: Rows | None = None, salt: int = 0, *, exact: bool = False
+) -> Hashes:
     """Hash all rows or some of them; equal rows of any tables have equal hashes."""
-    return RowHasher(salt, table.n_columns).hashes(table, rows)
+    return RowHasher(salt, table.n_columns).hashes(table, rows, exact=exact)
 
 
 def _add_columns(
-    values: Values, rows: Rows | None, levels: Hashes | None, factors: Hashes, total: Hashes
+    values: Values,
+    rows: Rows | None,
+    levels: Hashes | None,
+    factors: Hashes,
+    total: Hashes,
+    exact: bool,
 ) -> None:
     """Add the hashes of some columns to ``total``; ``levels`` has those of a category's levels."""
 
     def task(first: int, last: int) -> None:
         part = values[first:last] if rows is None else values[rows[first:last]]
         cells = part if levels is None else _level_cells(part, levels)
+        if exact and levels is None:
+            cells = _exact_cells(part)
         native.add_hashes(cells, factors, total[first:last])
 
     each_rows(task, total.size, width=factors.size)
@@ -126,6 +138,14 @@ def _cells(values: Values) -> Hashes:
     if missing.any():
         cells[missing] = MISSING
     return cells
+
+
+def _exact_cells(values: Values) -> Hashes:
+    """Return an integer for each value; those with 32 bits have the integer of ``_cells``."""
+    numbers = np.ascontiguousarray(values, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        is_rounded = (numbers.astype(np.float32) == numbers) | np.isnan(numbers)
+    return np.where(is_rounded, _cells(numbers), numbers.view(np.uint64))
 
 
 def text_hashes(texts: Iterable[object]) -> Hashes:

@@ -28,6 +28,7 @@ from pacboost.samples.row_hashes import Hashes, mixed, text_hashes
 from pacboost.samples.time_order import have_times
 from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame
+from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table
 
 COPIES = ("draws", "distinct")
@@ -78,6 +79,10 @@ class Examples:
     distinct: bool = False
     have_times: bool = False
     """Whether a column says when rows were drawn."""
+    share_learned: float = 0.0
+    """The share of rows that certify that equal rows learned from, where these may be copies."""
+    but_one: bool = False
+    """Whether these rows are equal only without the column that tells rows apart."""
 
     @classmethod
     def from_rows(cls, X: Any, rows: int, copies: str = "draws") -> Examples:
@@ -200,8 +205,6 @@ def column_values(X: Any) -> Iterator[NDArray[Any]]:
     yield from [table] if table.ndim == 1 else table.reshape(len(table), -1).T
 
 
-MIN_SHARE_LEARNED = 0.01
-"""Warn only if more than this share of the rows equals training rows."""
 MIN_DISTINCT_SHARE = 0.9
 """A column identifies rows if at least this share of the distinct rows differ in it."""
 MIN_DISTINCT_VALUES = 20
@@ -211,31 +214,57 @@ MIN_DISTINCT_SHARE_ALONE = 0.5
 MAX_ROWS_COMPARED = 10_000
 
 
-def share_learned(learned: Any, counted: Any) -> float:
+def share_learned(learned: Any, counted: Any) -> tuple[float, bool]:
     """Return the share of counted rows that equal training rows, if they may be copies.
 
-    It is 0 if at most 1 % of them do, or if no column identifies rows. Rows with measured values
-    are also compared without their identifying column, which may be a time stamp. The share is for
-    a warning only: all rows still count.
+    It is 0 if no column identifies rows. If no row is equal, rows with measured values are compared
+    without the identifying column, which may be a time stamp; then the second value is true. The
+    share is for a warning only: all rows still count.
 
     >>> patients = np.random.default_rng(0).random((50, 3))
     >>> visits = patients[np.arange(400) % 50]
     >>> share_learned(visits[:300], visits[300:]), share_learned(patients[:25], patients[25:])
-    (1.0, 0.0)
+    ((1.0, False), (0.0, False))
+    >>> stamped = np.column_stack([np.arange(400), visits])
+    >>> share_learned(stamped[:300], stamped[300:])
+    (1.0, True)
+    >>> share_learned(sparse.csr_array(visits[:300]), sparse.csr_array(visits[300:]))
+    (1.0, False)
     """
+    if sparse.issparse(learned) and sparse.issparse(counted):
+        return _share_of_sparse(learned, counted), False
     old, new = _columns(learned), _some(_columns(counted))
     if not new or len(old) != len(new):
-        return 0.0
+        return 0.0, False
     cells = [_cells(column) for column in new]
     apart = _identifying_column(cells)
     if apart is None:
-        return 0.0
+        return 0.0, False
+    share = _share_equal(old, new, apart)
+    if share:
+        return share, False
     others = [j for j in range(len(new)) if j != apart]
-    share = max(
-        _share_equal(old, new, apart),
-        _share_measured([old[j] for j in others], [new[j] for j in others]),
-    )
-    return share if share > MIN_SHARE_LEARNED else 0.0
+    share = _share_measured([old[j] for j in others], [new[j] for j in others])
+    return share, share > 0
+
+
+def share_repeated(X: Any) -> float:
+    """Return the share of rows that equal another row, if they may be copies.
+
+    >>> rows = np.random.default_rng(0).random((40, 3))
+    >>> share_repeated(rows), share_repeated(rows[np.arange(50) % 40])
+    (0.0, 0.4)
+    """
+    if not tells_rows_apart(X):
+        return 0.0
+    _, place, count = np.unique(exact_keys(X), return_inverse=True, return_counts=True)
+    return float((count[place] > 1).mean())
+
+
+def _share_of_sparse(old: Any, new: Any) -> float:
+    """Return the share of sparse rows with measured values that equal others."""
+    rows = told_apart(new)
+    return float((np.isin(exact_keys(new), exact_keys(old)) & rows).mean())
 
 
 def _share_measured(old: list[NDArray[Any]], new: list[NDArray[Any]]) -> float:
@@ -244,9 +273,7 @@ def _share_measured(old: list[NDArray[Any]], new: list[NDArray[Any]]) -> float:
     Rows of coarser values may well be independent draws of the same values.
     """
     for column in (values for values in new if values.dtype.kind == "f"):
-        with np.errstate(over="ignore", invalid="ignore"):
-            rows = np.flatnonzero(np.rint(column * 1e4) / 1e4 != column)
-        rows = rows[np.isfinite(column[rows])]
+        rows = np.flatnonzero(_is_measured(column))
         some = [values[rows] for values in new]
         apart = _identifying_column([_cells(part) for part in some]) if rows.size else None
         if apart is None:
@@ -265,13 +292,45 @@ def tells_rows_apart(X: Any) -> bool:
     >>> tells_rows_apart(many), tells_rows_apart(few)
     (True, False)
     """
-    columns = _some(_columns(X))
-    return bool(columns) and _identifying_column([_cells(column) for column in columns]) is not None
+    return bool(told_apart(X).any())
+
+
+def told_apart(X: Any) -> NDArray[np.bool_]:
+    """Return a mask of the rows of a table that are copies rather than draws, if they are equal.
+
+    These are all rows or none of them; of sparse rows, whose columns are mostly 0, those that have
+    values with over 4 decimals.
+    """
+    if isinstance(X, SparseTable):
+        return told_apart(X.matrix)
+    if sparse.issparse(X):
+        matrix: Any = X
+        stored = matrix.tocsr()
+        ends = np.cumsum(np.append(0, _is_measured(stored.data)))[stored.indptr]
+        measured = np.diff(ends) > 0
+        cells = [exact_keys(stored[np.flatnonzero(measured)[:MAX_ROWS_COMPARED]])]
+    else:
+        columns = _columns(X)
+        measured = np.ones(len(columns[0]) if columns else 0, dtype=np.bool_)
+        cells = [_cells(column) for column in _some(columns)]
+    if not cells or not cells[0].size or _identifying_column(cells) is None:
+        return np.zeros_like(measured)
+    return np.asarray(measured)
+
+
+def _is_measured(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which values have more than 4 decimals."""
+    if values.dtype.kind != "f":
+        return np.zeros(values.shape, dtype=np.bool_)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray((np.rint(values * 1e4) / 1e4 != values) & np.isfinite(values))
 
 
 def _columns(X: Any) -> list[NDArray[Any]]:
     """Return all columns; none of sparse rows, whose columns are mostly 0."""
-    return [] if sparse.issparse(X) else list(column_values(in_host_memory(X)))
+    if sparse.issparse(X) or (isinstance(X, Table) and X.entries is not None):
+        return []
+    return list(column_values(in_host_memory(X)))
 
 
 def _some(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import narwhals as nw
@@ -10,7 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.sources.columns import Columns
-from pacboost.sources.dataframe import is_frame, open_frame
+from pacboost.sources.dataframe import NUMBERS, TEXT, is_frame, kind_of, numbers_of
+from pacboost.sources.frame_table import CellOrigin, Coded
+from pacboost.sources.table import Table
+from pacboost.sources.written import part_of, read_text, ways_of
 
 ROWS_LOOKED_AT_FIRST = 100
 MIN_DISTINCT_VALUES = 20
@@ -20,35 +25,78 @@ MIN_DISTINCT_VALUES = 20
 def have_times(X: Any) -> bool:
     """Check whether a column holds dates, or numbers that never fall from row to row.
 
-    The only column of a table is no time: such tables are often sorted by it.
+    A column of text holds dates if the first of its cells are read as dates. The only column of a
+    table is no time if it holds numbers: such tables are often sorted by it.
 
     >>> rows = np.random.default_rng(0).random((200, 2))
     >>> have_times(rows), have_times(np.column_stack([rows, np.arange(200) // 2]))
     (False, True)
+    >>> have_times([{"day": "2024-01-31"}, {"day": "2024-01-30"}])
+    True
     """
+    if isinstance(X, Table):
+        return _table_has_times(X)
+    if isinstance(X, list) and X and isinstance(X[0], list | tuple):
+        with suppress(TypeError, ValueError):  # rows of texts, or of different lengths
+            X = np.asarray(X, dtype=np.float64)
     if isinstance(X, np.ndarray):
         if X.ndim != 2 or X.shape[1] < 2 or X.dtype.kind not in "iuf":
             return False
-        head = X[:ROWS_LOOKED_AT_FIRST]
-        rising = np.flatnonzero((head[1:] >= head[:-1]).all(axis=0))
-        return any(_never_falls(X[:, j]) for j in rising.tolist())
-    if isinstance(X, Columns):
-        columns = list(X.cells.values())
-    elif is_frame(X):
-        columns = list(open_frame(X).iter_columns())
-    else:
+        return any(_never_falls(X[:, j]) for j in _rising(X))
+    if isinstance(X, Columns) or is_frame(X) or _is_mappings(X):
+        columns = Columns.of(X)
+        alone = len(columns.cells) == 1
+        return any(_is_time(cells, columns.origin, alone) for cells in columns.cells.values())
+    return False
+
+
+def _is_mappings(X: Any) -> bool:
+    return isinstance(X, list) and bool(X) and all(isinstance(row, Mapping) for row in X)
+
+
+def _table_has_times(table: Table) -> bool:
+    if any(part_of(way) for way in table.levels.written.values()):
+        return True
+    if table.n_columns < 2 or not table.n_rows or table.far or table.entries is not None:
         return False
-    return any(_is_time(column, alone=len(columns) == 1) for column in columns)
+    head = table.take(np.arange(min(ROWS_LOOKED_AT_FIRST, table.n_rows)))
+    numbers = (j for j in _rising(head.rows()) if j not in table.levels)
+    return any(_never_falls(table.column(j)) for j in numbers)
 
 
-def _is_time(column: Any, alone: bool) -> bool:
-    if isinstance(column, nw.Series):
-        if isinstance(column.dtype, nw.Date | nw.Datetime):
-            return True
-        if not column.dtype.is_numeric():
-            return False
-        column = column.to_numpy()
-    return not alone and column.dtype.kind in "iuf" and _never_falls(column)
+def _is_time(cells: Any, origin: CellOrigin, alone: bool) -> bool:
+    if isinstance(cells, nw.Series) and isinstance(cells.dtype, nw.Date | nw.Datetime):
+        return True
+    head = cells[:ROWS_LOOKED_AT_FIRST]
+    kind = kind_of(head)
+    if kind == TEXT:
+        texts = Coded(head, "").levels(origin.spelling)
+        ways = ways_of(texts, origin.spelling) if texts else None
+        if ways is None or part_of(ways[0]):
+            return ways is not None
+        return not alone and ways == ("",) and _never_falls(_numbers_in(cells, origin))
+    if alone or kind != NUMBERS or kind_of(cells) != NUMBERS:
+        return False
+    return _never_falls(numbers_of(cells))
+
+
+def _numbers_in(texts: Any, origin: CellOrigin) -> NDArray[Any]:
+    """Return the numbers of a column of text; none if its first cells fall or others are none."""
+    for cells in (texts[:ROWS_LOOKED_AT_FIRST], texts):
+        coded = Coded(cells, "")
+        if ways_of(coded.levels(origin.spelling), origin.spelling) != ("",):
+            return np.empty(0)
+        values = coded.spread(lambda text: read_text(text, "", origin.spelling))
+        if not (values[1:] >= values[:-1]).all():
+            return np.empty(0)
+    return values
+
+
+def _rising(rows: NDArray[Any]) -> list[int]:
+    """Return the columns that do not fall among the first rows."""
+    head = rows[:ROWS_LOOKED_AT_FIRST]
+    rising: list[int] = np.flatnonzero((head[1:] >= head[:-1]).all(axis=0)).tolist()
+    return rising
 
 
 def _never_falls(values: NDArray[Any]) -> bool:

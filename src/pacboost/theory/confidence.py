@@ -22,7 +22,7 @@ from pacboost.estimators.fitted.predicting import accuracy
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.parameters import check_estimator, random_numbers
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
-from pacboost.fit.division import counted
+from pacboost.fit.noticing import counted
 from pacboost.fit.targets import read_labels
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.explained_errors import checked_by_scikit_learn

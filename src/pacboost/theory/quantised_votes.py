@@ -19,8 +19,9 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.inputs.parameters import draw_seed
-from pacboost.fit.division import counted, divide
+from pacboost.fit.division import divide
 from pacboost.fit.examples import label_rows, read_examples
+from pacboost.fit.noticing import counted
 from pacboost.fit.roles import CERTIFY
 from pacboost.fit.rows import LabelledRows
 from pacboost.fit.taking import taken

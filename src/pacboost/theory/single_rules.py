@@ -21,7 +21,7 @@ from pacboost.estimators.fitted.predicting import accuracy
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
-from pacboost.fit.division import counted
+from pacboost.fit.noticing import counted
 from pacboost.fit.targets import read_labels, two_classes, warn_of_one_class
 from pacboost.hypotheses.hypothesis import Names, Rule
 from pacboost.models.model import answer_names

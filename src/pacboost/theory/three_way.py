@@ -21,7 +21,7 @@ from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.parameters import draw_seed, progress_after
 from pacboost.estimators.inputs.rows import fits_rows
-from pacboost.fit.division import counted
+from pacboost.fit.noticing import counted
 from pacboost.fit.targets import read_labels, warn_of_one_class
 from pacboost.kernels.threads import using
 from pacboost.learners.choose import as_learner

@@ -13,8 +13,9 @@ from pacboost.bounds import out_of_bag
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.fitted.estimator import Estimator
-from pacboost.fit.division import Apart, Division, counted
+from pacboost.fit.division import Apart, Division
 from pacboost.fit.examples import read_examples, read_numbers
+from pacboost.fit.noticing import counted
 from pacboost.fit.rows import LabelledRows
 from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.models.schema import Schema

@@ -29,8 +29,9 @@ from pacboost.models.model import Model
 from pacboost.models.schema import Schema
 from pacboost.questions.inner_models import inner_models, remembers, snapshot
 from pacboost.questions.scored_rows import class_place, score_of
+from pacboost.samples.overlap import Overlap
 from pacboost.samples.plain_rows import plain_rows
-from pacboost.samples.sketch import Overlap, Sketch
+from pacboost.samples.sketch import Sketch
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.table import Table
 

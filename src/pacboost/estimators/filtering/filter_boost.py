@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pacboost.boosters.logit import Logit
-from pacboost.errors import DataError, NoEdgeWarning, OutOfTime, ParameterError, warn
+from pacboost.bounds.wording import SHARE_LEARNED, equal_to_learned
+from pacboost.errors import (
+    DataError,
+    InputWarning,
+    NoEdgeWarning,
+    OutOfTime,
+    ParameterError,
+    warn,
+)
 from pacboost.estimators.filtering.filter_session import Session, Watcher
 from pacboost.estimators.filtering.filter_setup import check_rows, end_of_time, seed_of_run, set_up
 from pacboost.estimators.fitted.classifier import Classifier
@@ -27,6 +35,7 @@ from pacboost.kernels.machine import machine
 from pacboost.models.model import Model
 from pacboost.models.schema import Schema
 from pacboost.samples.same_example import check_copies
+from pacboost.samples.time_order import have_times
 from pacboost.sources.optional import is_collection
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.choose import open_source
@@ -168,7 +177,7 @@ class FilterBoostClassifier(Classifier):
             self._schema, values, labels = check_rows(self._column_options(), X, y)
             return ArrayOracle(values, labels, seed)
 
-        return self._fit(rows, None, check_copies(copies))
+        return self._fit(rows, None, check_copies(copies), has_times=have_times(X))
 
     @fits_rows
     def fit_source(
@@ -194,9 +203,9 @@ class FilterBoostClassifier(Classifier):
         that is given, else the current one if there is one (False: none). The model is the same.
         A task without a result after ``timeout`` (5 minutes) is given to another worker.
 
-        ``copies`` is that of ``fit``; rows of files and streams are compared as 32-bit floats. With
-        "draws", nothing is certified if rows of a stream repeat more often than by chance. With
-        "distinct", no more rows of a stream are set apart after the first repeated row.
+        ``copies`` is that of ``fit``. With "draws", nothing is certified if rows of a stream come
+        again more often than chance explains. With "distinct", no more rows of a stream are set
+        apart after the first repeated row.
         """
 
         def opened(seed: int) -> AbstractOracle:
@@ -265,6 +274,7 @@ class FilterBoostClassifier(Classifier):
                 stream = set_up(
                     self, oracle, seed_of_run(self), self.classes_, end_of_time(self), copies
                 )
+                stream.has_times = have_times(X)
                 self._stream: Session | None = stream
             else:
                 pushed: Any = stream.run.candidates.oracle
@@ -273,7 +283,12 @@ class FilterBoostClassifier(Classifier):
             self._keep(stream)
 
     def _fit(
-        self, opened: Callable[[int], AbstractOracle], classes: ArrayLike | None, copies: str
+        self,
+        opened: Callable[[int], AbstractOracle],
+        classes: ArrayLike | None,
+        copies: str,
+        *,
+        has_times: bool = False,
     ) -> Self:
         """Draw and learn; ``opened`` makes the oracle from a seed."""
         with ExitStack() as stack, all_or_nothing(self) as attempt:
@@ -285,6 +300,7 @@ class FilterBoostClassifier(Classifier):
             with machine(self.device, self.n_jobs):
                 with reading_until(end):
                     session = set_up(self, oracle, seed, classes, end, copies)
+                    session.has_times = has_times
                 self.classes_ = session.run.encoder.classes
                 attempt.keep = lambda: self._keep_interrupted(session)
                 session.resume()
@@ -318,6 +334,10 @@ class FilterBoostClassifier(Classifier):
         self._sketches = () if sketch is None else (sketch,)
         counted = None if by_rows is None else session.held_out
         self.model_ = replace(model, certificate=certificate, held_out=counted)
+        share = 0.0 if certificate is None else float(certificate.details.get(SHARE_LEARNED, 0.0))
+        if share and not session.has_warned:
+            session.has_warned = True
+            warn(equal_to_learned(share), InputWarning)
 
     def _keep_interrupted(self, session: Session) -> str:
         session.run.stopped = StopReason(Stop.INTERRUPTED)

@@ -10,18 +10,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from pacboost.bounds import filtering, holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.bounds.sample_words import COPIES
+from pacboost.bounds.wording import HAVE_TIMES, SHARE_LEARNED
 from pacboost.errors import CheckpointWarning, ClusterError, FileError, NotCertified
 from pacboost.kernels.same_bits import softmax
 from pacboost.models.file import checkpoint
 from pacboost.models.file.checkpoint import Checkpoint
+from pacboost.samples.same_example import told_apart
+from pacboost.samples.time_order import have_times
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import REPLACED, STREAM
 from pacboost.sources.oracles.stream import PushedOracle
+from pacboost.sources.sparse import SparseTable
 from pacboost.training.filtering.engine import Event, Filtering
 from pacboost.training.filtering.rows import MarginRows, VoteSoFar
 from pacboost.training.filtering.stream import BlockRows, Stream
@@ -47,6 +52,10 @@ class Session:
         self._looks: int | None = None
         """How many certificates of batches have counted the rows set apart; None if one run does.
         Whoever sees them may keep the best vote, so that each pays for its look."""
+        self.has_times = False
+        """Whether the rows that were handed in have times."""
+        self.has_warned = False
+        """Whether a warning said that certifying rows equal rows learned from."""
         self._snapshot: Checkpoint | None = None
         self._written = time.monotonic()
         if path is not None and not path.parent.is_dir():
@@ -183,9 +192,34 @@ class Session:
             by_rows = holdout.certificate(
                 mistakes, apart.n_rows, delta, sample=self._sample(), look=self._looks or 0
             ).assuming(holdout.CLASSES)
+        details = self.noticed()
+        by_rows, by_test = (found and found.detailed(details) for found in (by_rows, by_test))
         if not run.candidates.distinct:
             return by_rows, by_test
         return _of_distinct_rows(by_rows), _of_distinct_rows(by_test)
+
+    def noticed(self) -> dict[str, float]:
+        """Return the details of claims: that rows have times, or equal rows learned from."""
+        candidates = self.run.candidates
+        sketch, tables = candidates.learned.sketch(), candidates.shown
+        if not tables or sketch is None:
+            return {HAVE_TIMES: 1} if self.has_times else {}
+        lists = [table.matrix for table in tables if isinstance(table, SparseTable)]
+        if lists:
+            rows: Any = sparse.vstack(lists)
+        else:
+            rows = np.concatenate([table.rows() for table in tables])
+        details: dict[str, float] = {}
+        if self.has_times or have_times(tables[0]) or have_times(rows):
+            details[HAVE_TIMES] = 1
+        apart = told_apart(rows)
+        if not candidates.distinct and apart.any():
+            compared = sum(sketch.overlap(table).compared for table in tables)
+            starts = np.cumsum([0, *(table.n_rows for table in tables)])
+            places = [k + sketch.equal_rows(t) for k, t in zip(starts, tables, strict=False)]
+            equal = int(np.count_nonzero(apart[np.concatenate(places)]))
+            details |= {SHARE_LEARNED: equal / compared} if equal else {}
+        return details
 
     def _sample(self) -> str:
         run = self.run

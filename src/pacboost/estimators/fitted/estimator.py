@@ -25,7 +25,8 @@ from pacboost.kernels.threads import using
 from pacboost.models.model import Model
 from pacboost.models.schema import ColumnOptions, Schema
 from pacboost.numerics.markup import bold
-from pacboost.samples.sketch import Overlap, Sketch
+from pacboost.samples.overlap import Overlap
+from pacboost.samples.sketch import Sketch
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.levels import Levels
 from pacboost.sources.table import Table

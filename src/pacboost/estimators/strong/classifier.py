@@ -41,8 +41,9 @@ from pacboost.models.schema import ColumnOptions, Schema
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions import verdict
 from pacboost.questions.verdict import FitMeasurements
+from pacboost.samples.overlap import Overlap
 from pacboost.samples.same_example import check_copies
-from pacboost.samples.sketch import Overlap, Sketch
+from pacboost.samples.sketch import Sketch
 from pacboost.sources.columns import Columns, read_texts
 from pacboost.sources.explained_errors import explains_input, named_among
 from pacboost.sources.oracles.choose import as_oracle

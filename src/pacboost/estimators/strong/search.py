@@ -28,8 +28,9 @@ from pacboost.estimators.boosting.boosting import FitData, boost
 from pacboost.estimators.boosting.text import TextBoostClassifier
 from pacboost.estimators.inputs.parameters import plain_parameters
 from pacboost.estimators.strong.reading import Reading, ordered
-from pacboost.fit import division, taking
+from pacboost.fit import taking
 from pacboost.fit.examples import class_weights
+from pacboost.fit.noticing import compared, counted
 from pacboost.fit.role_sizes import LOOKS
 from pacboost.fit.roles import Roles, RolesAsk, Rows, divide
 from pacboost.fit.settings import ROWS_PER_LEAF
@@ -102,8 +103,6 @@ class Promise:
     delta: float
     weighted: bool = False
     """Whether rows are learned from with weights; mistakes are counted without them."""
-    share_learned: float = 0.0
-    """The share of certifying rows that equal rows learned from, where these may be copies."""
 
 
 class SearchOutcome(NamedTuple):
@@ -176,8 +175,8 @@ def set_apart(
     roles = divide(examples, ask)
     if roles.certify.size and not examples.distinct:
         take = partial(taking.taken, given.X)
-        share = division.warn_learned(take(roles.known), take(roles.certify))
-        promise = replace(promise, share_learned=share)
+        examples = compared(examples, take(roles.known), take(roles.certify))
+        roles = replace(roles, examples=examples)
     return roles, promise, few
 
 
@@ -304,8 +303,7 @@ class EpsilonSearch:
         if self._roles.in_time:
             return holdout.ordered_certificate(mistakes, rows.size, promise.delta)
         certificate = holdout.certificate(mistakes, rows.size, promise.delta, looks)
-        certificate = certificate.repeating_learned(promise.share_learned)
-        return division.counted(certificate, self._roles.examples)
+        return counted(certificate, self._roles.examples)
 
 
 def rows_wrong(known: NDArray[Any], scores: NDArray[np.float64]) -> float:

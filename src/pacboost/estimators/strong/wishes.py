@@ -18,7 +18,7 @@ from pacboost.bounds.family import Family
 from pacboost.bounds.wording import Statement
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.decisions.choosing import positive_class
-from pacboost.fit.division import counted
+from pacboost.fit.noticing import counted
 from pacboost.hypotheses.hypothesis import Hypothesis, Valued
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.samples.row_hashes import Hashes, among
+from pacboost.samples.overlap import Overlap, ValueCounts
+from pacboost.samples.row_hashes import Hashes, among, mixed
 from pacboost.samples.same_example import REPEATS, Examples, exact_keys, warn_uncounted
-from pacboost.samples.sketch import Overlap
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.sparse import SparseTable
 from pacboost.training.filtering.candidates import MAX_ROWS_PER_OFFER
@@ -27,6 +27,8 @@ MAX_HASHES = 2**18
 """Maximum number of stored hashes of rows: two million bytes."""
 MIN_REFERENCE_ROWS, MAX_REFERENCE_ROWS = 32, 2**16
 """Later rows of a stream are compared with its first rows: 32 at first, doubled up to 65,536."""
+MAX_WINDOW_ROWS = 2**16
+"""Of longer windows about this number of rows is compared, chosen by content on both sides."""
 CAME_AGAIN = (
     "rows of the stream came again more often than they repeat by themselves, so rows that certify "
     "may have been learned from. Give every row once, or count distinct rows if equal rows are "
@@ -81,8 +83,8 @@ class RepeatAlarm:
     """Detects rows of a stream that come again more often than independent draws repeat.
 
     The rows of each window, between two powers of two, are compared with the first rows: all
-    earlier ones, or 65,536. Independent draws equal one of these about as often as these equal each
-    other. The result does not depend on the sizes of batches.
+    earlier ones, or 65,536 (samples/overlap.py). The result does not depend on the sizes of
+    batches.
     """
 
     def __init__(self) -> None:
@@ -94,16 +96,23 @@ class RepeatAlarm:
 
     def _start_window(self, rows: int) -> None:
         """Compare the rows that follow with the first of the ``rows`` so far."""
-        hashes, counts = np.unique(self._first[:rows], return_counts=True)
-        self._reference: Hashes = hashes
-        self._reference_rows = int(counts.sum())
-        self._repeated = int(counts[counts > 1].sum())
         self._end = max(MIN_REFERENCE_ROWS, 2 * rows)
-        self._compared = self._shared = 0
+        self._reference = ValueCounts.of(self._selected(self._first[:rows]))
+        self._window: Hashes = np.empty(0, dtype=np.uint64)
+        self._overlap: Overlap | None = None
+
+    def _selected(self, hashes: Hashes) -> Hashes:
+        """Return the hashes to compare; equal rows are all chosen, or none of them."""
+        length = self._end - self._end // 2
+        if length <= MAX_WINDOW_ROWS:
+            return hashes
+        return hashes[mixed(hashes) < np.uint64(2.0**64 * MAX_WINDOW_ROWS / length)]
 
     @property
     def overlap(self) -> Overlap:
-        return Overlap(self._compared, self._shared, self._reference_rows, self._repeated)
+        if self._overlap is None:
+            self._overlap = self._reference.overlap(ValueCounts.of(self._window))
+        return self._overlap
 
     @property
     def suspicious(self) -> bool:
@@ -115,29 +124,35 @@ class RepeatAlarm:
             room = MAX_REFERENCE_ROWS - self._first.size
             if room > 0:
                 self._first = np.concatenate([self._first, window[:room]])
-            self._compared += window.size
-            self._shared += int(np.count_nonzero(among(window, self._reference)))
+            self._window = np.concatenate([self._window, self._selected(window)])
+            self._overlap = None
             self._rows += window.size
             if self._rows == self._end:
                 self._earlier_alarm = self.suspicious
                 self._start_window(self._rows)
 
     def state(self) -> dict[str, NDArray[Any]]:
-        counts = [self._rows, self._compared, self._shared, self._earlier_alarm]
-        return {"first_rows": self._first, "rows_compared": np.array(counts, dtype=np.int64)}
+        counts = [self._rows, self._earlier_alarm]
+        return {
+            "first_rows": self._first,
+            "window_rows": self._window,
+            "rows_compared": np.array(counts, dtype=np.int64),
+        }
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        rows, compared, shared, alarm = of_kind(state, "rows_compared", np.int64, 4).tolist()
+        rows, alarm = of_kind(state, "rows_compared", np.int64, 2).tolist()
+        if rows < 0:
+            raise ValueError(f"the number of rows is {rows}")
         self._first = of_kind(state, "first_rows", np.uint64, min(rows, MAX_REFERENCE_ROWS))
         start = 2 ** (rows.bit_length() - 1) if rows >= MIN_REFERENCE_ROWS else 0
-        if not 0 <= shared <= compared == rows - start:
-            raise ValueError(
-                f"the counts of rows ({rows}), compared rows ({compared}) and repeated rows "
-                f"({shared}) do not match"
-            )
         self._start_window(start)
-        self._rows, self._compared, self._shared = rows, compared, shared
-        self._earlier_alarm = bool(alarm)
+        window = of_kind(state, "window_rows", np.uint64, -1)
+        whole = self._end - start <= MAX_WINDOW_ROWS
+        if window.size > rows - start or (whole and window.size < rows - start):
+            raise ValueError(
+                f"the numbers of rows ({rows}) and of rows compared ({window.size}) do not match"
+            )
+        self._rows, self._window, self._earlier_alarm = rows, window, bool(alarm)
 
 
 def without_copies(oracle: ArrayOracle) -> ArrayOracle:

@@ -75,6 +75,8 @@ class Offer:
 MAX_CELLS_PER_OFFER = 2**21
 MAX_ROWS_PER_OFFER = 65_536
 MIN_ROWS_PER_OFFER = 1_024
+MAX_ROWS_SHOWN = 2_000
+"""Number of certifying rows that are compared with rows learned from, to notice copies."""
 
 
 class Candidates(ABC):
@@ -95,6 +97,8 @@ class Candidates(ABC):
         """Rows that test every vote of the run and are never used for learning, if any."""
         self.distinct = False
         """Whether equal rows are one example, which counts once."""
+        self.shown: list[Table] = []
+        """Some of the rows that certify, as they came; they decide nothing that is counted."""
 
     def position(self) -> dict[str, Any]:
         """Return the position of a run in the source, as values that JSON supports."""
@@ -127,6 +131,13 @@ class Candidates(ABC):
     @abstractmethod
     def apart(self, encoder: RowEncoder) -> EncodedRows | None:
         """Return the rows set apart, which nothing has used."""
+
+    def show(self, table: Table) -> None:
+        """Keep some of the rows that certify; later ones are left out if there are many."""
+        most = min(MAX_ROWS_SHOWN, MAX_CELLS_PER_OFFER // max(1, table.n_columns))
+        room = most - sum(shown.n_rows for shown in self.shown)
+        if min(room, table.n_rows) > 0:
+            self.shown.append(table.take(np.arange(min(room, table.n_rows))))
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of a checkpoint, besides the position."""
@@ -175,9 +186,9 @@ class Coins:
     """The salt of hashes, if the content of a row identifies it; None if its place does."""
 
     def ids(self, batch: Drawn) -> NDArray[np.uint64]:
-        return (
-            batch.rows if self.salt is None else row_hashes(batch.read().table, salt=int(self.salt))
-        )
+        if self.salt is None:
+            return batch.rows
+        return row_hashes(batch.read().table, salt=int(self.salt), exact=True)
 
     def low(self, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
         return np.asarray(numbers(ids, self.key) < self.share)
@@ -190,7 +201,7 @@ class Coins:
             table = held.table(np.arange(held.n_rows))
         except BadCell:  # reading all rows raises an error that names the cell
             return np.ones(held.n_rows, dtype=np.bool_)
-        return self.low(row_hashes(table, salt=int(self.salt)))
+        return self.low(row_hashes(table, salt=int(self.salt), exact=True))
 
 
 def bytes_of_work(
@@ -265,7 +276,12 @@ class ArrayRows(Candidates):
 
     def apart(self, encoder: RowEncoder) -> EncodedRows | None:
         rows = np.flatnonzero(self.kinds == APART)
-        return encoder.read(self._array.take(rows)) if rows.size else None
+        if not rows.size:
+            return None
+        batch = self._array.take(rows)
+        if not self.shown:
+            self.show(batch.table)
+        return encoder.read(batch)
 
     def offer(self, key: np.uint64, scale: float) -> Iterator[Iterable[Offer]]:
         """Return fresh rows first, then all rows whose random number is below their bound."""

@@ -143,7 +143,7 @@ class Stream(Candidates):
         eligible = np.flatnonzero(self._may_set_apart(offer.ids))
         chosen = eligible[offer.kinds[eligible] != AGAIN][: self._n_missing]
         if chosen.size:
-            self._add_apart(encoder.read(offer.batch.take(chosen)), offer.ids[chosen])
+            self._set_apart(encoder, offer.batch.take(chosen).read(), offer.ids[chosen])
         usable = np.ones(offer.ids.size, dtype=np.bool_)
         is_apart = np.isin(offer.ids[eligible], self._apart_ids, kind="sort")  # for NumPy 2.0
         usable[eligible[is_apart]] = False
@@ -152,6 +152,10 @@ class Stream(Candidates):
     @property
     def _n_missing(self) -> int:
         return self._n_apart - self._apart_ids.size
+
+    def _set_apart(self, encoder: RowEncoder, batch: Batch, ids: NDArray[np.uint64]) -> None:
+        self.show(batch.table)
+        self._add_apart(encoder.read(batch), ids)
 
     def _add_apart(self, examples: EncodedRows, ids: NDArray[np.uint64]) -> None:
         self._apart.append(examples)
@@ -171,7 +175,7 @@ class Stream(Candidates):
             if ahead or (self._arrivals is not None and self._arrivals.full):
                 first &= self._may_set_apart(ids)  # bins or the learner may have used others
             chosen = np.flatnonzero(first)[: self._n_missing]
-            self._add_apart(encoder.read(batch.take(chosen)), ids[chosen])
+            self._set_apart(encoder, batch.take(chosen).read(), ids[chosen])
         if self._apart:
             self._apart = [EncodedRows.join(self._apart)]
         return self._apart[0] if self._apart_ids.size else None
@@ -283,6 +287,8 @@ class BlockRows(Stream):
 
     def encode(self, encoder: RowEncoder) -> None:
         certify, test = (self._coded(role, encoder) for role in self._roles)
+        for batch in self._roles[0]:
+            self.show(batch.table)
         self._certifying, self.testing, self._roles = certify, test, [[], []]
 
     def _coded(self, role: list[Batch], encoder: RowEncoder) -> EncodedRows | None:
