@@ -28,7 +28,7 @@ TYPES = {"b1": "B", "i1": "b", "i2": "h", "i4": "i", "i8": "q",
 RULES = {"stumps": "StumpRule feature threshold cut above missing",
          "trees": "TreeRule feature cut missing_left left right member members gain cover values",
          "word_lists": "WordList asked values abstains every"}
-DETAILS = "without_weights distinct_rows have_times share_learned near missing_abstain missing_wrong"
+NOTED = "without_weights distinct_rows have_times share_learned near missing_abstain missing_wrong"
 MEASURED = "class threshold largest cutoff seen group unit method"
 GROUNDS, ASSUMED = (dict(re.findall(r"(\w[\w. ]*) (\w{8})", texts)) for texts in (
     "holdout.clopper_pearson 092e0939, holdout.clopper_pearson models 9ee5778f, "
@@ -40,7 +40,7 @@ GROUNDS, ASSUMED = (dict(re.findall(r"(\w[\w. ]*) (\w{8})", texts)) for texts in
     "hinge aa1a3131, weight ae9865d6, binomial 391ca29d",
     "drawn 7e0c9696, groups e6678f9e, fixed e5bd0ced, planned 72d36f5a, classes acab146f, "
     "unchecked ec572ea3, distinct_rows b79ba631, have_times 0988540e, share_learned 33a66fd4, "
-    "without_weights 8cc48d1e, missing_abstain a3d1caf1, missing_wrong b08206c8"))
+    "near 9520e3c1, without_weights 8cc48d1e, missing_abstain a3d1caf1, missing_wrong b08206c8"))
 SAMPLES = (
     "2cd810b3 1c2458a3 cacded26 54f403bf d5897f0a 7a29586f b36eb1aa 2cd88ec7 eab8cf14 e4b8f5c4 "
     "c9d87fb8 0ac971a2 499577e7 239bf256 899ad4ab 77f02026 5a495dff 00561dd7 73f311ab 02e4f1e3")
@@ -266,13 +266,13 @@ def check_words(own: Part, known_classes: bool) -> None:
     text = "; ".join(own[name] for name in ("theorem", "reference", "independent_of"))
     found = short(text.replace(f" other {models - 1} ", " other # "))
     need(found == GROUNDS[kind], "it names another theorem")
-    beside = [name for name in DETAILS.split() if name in details]
+    beside = [name for name in NOTED.split() if name in details]
     beside += ["fixed", "groups" if details.get("unit") == "groups" else "drawn"]
     beside += ["planned"] * (look > 1) + ["classes"] * known_classes
     beside += ["unchecked"] * (not own.get("rows_checked", True))
     stated = sorted(short(text, r"[\d.]+(?= %\))") for text in own["assumptions"])
     need(stated == sorted(ASSUMED[name] for name in beside), "its assumptions are others")
-    missing = sum(details.get(name, 0) for name in DETAILS.split()[-2:])
+    missing = sum(details.get(name, 0) for name in NOTED.split()[-2:])
     for text in re.findall(r"\(([\d.]+) %\)", " ".join(own["assumptions"])):
         need(abs(float(text) / 100 - missing) <= min(6e-4, missing / 50) + 1e-8, "answers differ")
     pays = f"; look number {look} at these rows, which pays 1/{look * (look + 1)} of delta"
@@ -328,11 +328,11 @@ def number(own: Part, *beside: Part, known_classes: bool = False) -> str:
     need({own["size"], *(part.get("rows", rows) for part in beside)} == {rows}, "its rows differ")
     details = own.get("details", {})
     known(not {"ratio_bound", "unmoved_pairs"} & {*details}, "its rows were chosen by weights")
-    allowed = DETAILS if held else f"{DETAILS} {MEASURED}"
+    allowed = NOTED if held else f"{NOTED} {MEASURED}"
     need(details.keys() <= {*allowed.split()}, "its details are not known")
     fits = (own.get("of_what", "new examples") == "new examples") == held
     need(fits and own["valid_after_looking"] is False, "it speaks of something else")
-    shares = [details.get(name, 0) for name in [*DETAILS.split(), "seen"]]
+    shares = [details.get(name, 0) for name in [*NOTED.split(), "seen"]]
     need(all(0 <= share <= 1 for share in shares), "a detail is no share of rows")
     most = max(inputs.get("miss_cost", 0), inputs.get("alarm_cost", 0))
     need(details.get("largest", 0) == most, "its largest cost is another")
@@ -401,12 +401,11 @@ def training(content: Part, ledger: Part) -> str:
     need(fits and found <= own["value"] <= found * (1 + LOOSER), f"it is not {float(found)}")
     fits = all(near(own["inputs"][name], value) for name, value in told.items())
     need(fits and len(told) == len(own["inputs"]), "its inputs are not those of the rounds")
-    fixed: Part = {"of_what": f"training {'labels' if labels else 'rows'}"}
-    fixed |= {"details": {"weighted": 1} if ledger["weighted"] else {}}
-    fixed |= {"size": ledger["rows"], "delta": 0, "valid_after_looking": True, "assumptions": []}
-    need({**fixed, **own} == {**own, **fixed}, "it speaks of other rows, or with another delta")
-    times = "" if labels else TIMES.get(many, "")
-    times = times.format("K" if COSTS[ledger["potential"]] == 1 else "K/2")
+    fixed: Part = {"of_what": f"training {'labels' if labels else 'rows'}", "size": ledger["rows"]}
+    fixed |= {"details": {"weighted": 1} if ledger["weighted"] else {}, "assumptions": [], "delta": 0}
+    need(fixed | own == own | fixed and own["valid_after_looking"], "its rows or delta are others")
+    named = "K" if COSTS[ledger["potential"]] == 1 else "K/2"
+    times = "" if labels else TIMES.get(many, "").format(named)
     texts = [own["theorem"], own["reference"], own["sample"], own["independent_of"]]
     fits = own["theorem"].endswith(times) and own.get("rows_checked", True)
     text = short("; ".join([texts[0].removesuffix(times), *texts[1:]]))

@@ -148,7 +148,7 @@ def test_constants_of_forests_are_those_of_the_cpu() -> None:
     assert f"#define CODES {forest.CODES}\n" in text
     assert f"#define LEAF {int(forest_grow.LEAF):#X}ull".replace("0X", "0x") in text
     plan = found_in("forest.cuh", r"whole (classes, [^;]*);  // the plan of")
-    assert tuple(plan.split(", ")) == forest_grow.Plan._fields
+    assert tuple(plan.split(", ")) == forest_grow.ForestPlan._fields
 
 
 def test_arrays_of_forests_are_in_the_order_of_the_struct() -> None:
