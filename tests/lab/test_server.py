@@ -92,7 +92,7 @@ def test_a_browser_in_the_terminal_gets_answers(monkeypatch: pytest.MonkeyPatch)
         while not answered:
             time.sleep(0.01)
 
-    monkeypatch.setattr(server.webbrowser, "open", open_in_the_terminal)
+    monkeypatch.setattr("webbrowser.open", open_in_the_terminal)
     monkeypatch.setattr(server, "warm_up", lambda: None)
     monkeypatch.setattr(app.Server, "run", serve)
     server.serve()
