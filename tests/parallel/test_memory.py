@@ -1,73 +1,90 @@
-"""The memory that is available: the smallest of what the machine and its groups leave."""
+"""Threads take little memory: at most 1 MB each beyond what a fit on one thread takes."""
 
-import subprocess
-import sys
-from pathlib import Path
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import pytest
 
-from pacboost.parallel.memory import available_bytes
+from pacboost import AdaBoostClassifier, BoostClassifier
+from pacboost.kernels.runtime import team
+from pacboost.kernels.runtime.threads import using
+from pacboost.learners.learner import Learner
+from pacboost.learners.stump import Stump
+from pacboost.learners.tree import Tree
+from pacboost.samples.bins import fit_bins
+from pacboost.samples.sample import Request, Sample
+from pacboost.sources.arrays import ArrayTable
 
-GIGABYTE = 2**30
-
-
-def machine(root: Path, groups: str, **files: str) -> Path:
-    """Write what a system says of itself; names of files have ``__`` in place of slashes."""
-    (root / "proc/self").mkdir(parents=True)
-    (root / "proc/self/cgroup").write_text(groups)
-    (root / "proc/meminfo").write_text(f"MemTotal: 99 kB\nMemAvailable:    {8 * 2**20} kB\n")
-    for name, content in files.items():
-        place = root / "sys/fs/cgroup" / name.replace("__", "/").replace("-", ".")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(content)
-    return root
+THREADS = 8
+MEGABYTE = 2**20
+ROWS = 33_000  # enough for a team of eight
 
 
-def test_the_memory_of_the_machine(tmp_path: Path) -> None:
-    assert available_bytes(machine(tmp_path, "")) == 8 * GIGABYTE
+@pytest.fixture(autouse=True)
+def many_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(team, "cores", lambda: THREADS)
 
 
-def test_nothing_is_known(tmp_path: Path) -> None:
-    assert available_bytes(tmp_path / "none") is None
+def peak(work: Callable[[], object]) -> int:
+    """Return the most memory of NumPy and Python that some work takes at once, in bytes.
+
+    The kernels allocate next to nothing themselves; their arrays are handed to them.
+    """
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_measure_sees_arrays() -> None:
+    assert peak(lambda: np.zeros(MEGABYTE)) > 8 * MEGABYTE
 
 
 @pytest.mark.parametrize(
-    ("groups", "folder", "files"),
+    "model",
     [
-        ("0::/a/b\n", "a", ("memory-max", "memory-current", "inactive_file")),
-        (
-            "5:memory:/a\n",
-            "memory__a",
-            ("memory-limit_in_bytes", "memory-usage_in_bytes", "total_inactive_file"),
-        ),
+        BoostClassifier(n_estimators=2, early_stopping=False, random_state=0),
+        AdaBoostClassifier(n_estimators=2),
     ],
 )
-def test_a_control_group_leaves_less(
-    tmp_path: Path, groups: str, folder: str, files: tuple[str, str, str]
-) -> None:
-    limit, used, cached = files
-    content = {
-        f"{folder}__{limit}": str(6 * GIGABYTE),
-        f"{folder}__{used}": str(3 * GIGABYTE),
-        f"{folder}__memory-stat": f"anon 5\n{cached} {GIGABYTE}\n",
-    }
-    assert available_bytes(machine(tmp_path, groups, **content)) == 4 * GIGABYTE
+def test_a_fit(model: Any) -> None:
+    X = np.random.default_rng(0).normal(size=(ROWS, 6))
+    y = X[:, 0] * X[:, 1] > 0
+    result = {}
+    for threads in (1, THREADS):
+        model.set_params(n_jobs=threads).fit(X, y)  # whatever is made once is there
+        result[threads] = peak(lambda: model.fit(X, y))
+    assert result[THREADS] - result[1] <= (THREADS - 1) * MEGABYTE
 
 
-def test_no_limit_is_none(tmp_path: Path) -> None:
-    files = {"a__memory-max": "max", "a__memory-current": "7"}
-    assert available_bytes(machine(tmp_path, "0::/a\n", **files)) == 8 * GIGABYTE
+@pytest.fixture(scope="module")
+def wide_sample() -> Sample:
+    """Draw rows of so many columns that the histograms of all take more than 1 MB."""
+    table = ArrayTable(np.random.default_rng(0).normal(size=(ROWS, 700)).astype(np.float32))
+    signs = np.where(table.rows()[:, :1] > 0, np.int8(1), np.int8(-1))
+    return Sample(table, signs, bins=fit_bins(table.take(np.arange(600))))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the limit is of Linux")
-def test_a_limit_of_addresses() -> None:
-    program = (
-        "import resource, pacboost\n"
-        "from pacboost.parallel.memory import available_bytes\n"
-        "resource.setrlimit(resource.RLIMIT_AS, (3 * 2**30, 3 * 2**30))\n"
-        "print(available_bytes())"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert 0 < int(done.stdout) < 3 * GIGABYTE
+@pytest.mark.parametrize("learner", [Stump(), Tree(max_leaves=4)])
+def test_a_search_on_many_columns(learner: Learner, wide_sample: Sample) -> None:
+    sample = wide_sample
+    weights = np.ones(sample.signs.shape, dtype=np.int64)
+    request = Request(weights, weights * sample.signs, ROWS, ROWS)
+
+    def search() -> None:
+        search_on = learner.on(sample)
+        if isinstance(learner, Tree):
+            search_on.partition(request, 0, None)
+        else:
+            search_on.find(weights[:, 0], sample.signs[:, 0], 0)
+
+    result = {}
+    for threads in (1, THREADS):
+        with using(threads):
+            search()
+            result[threads] = peak(search)
+    assert result[THREADS] - result[1] <= (THREADS - 1) * MEGABYTE
