@@ -402,14 +402,14 @@ def training(content: Part, ledger: Part) -> str:
     fits = all(near(own["inputs"][name], value) for name, value in told.items())
     need(fits and len(told) == len(own["inputs"]), "its inputs are not those of the rounds")
     fixed: Part = {"of_what": f"training {'labels' if labels else 'rows'}", "size": ledger["rows"]}
-    fixed |= {"details": {"weighted": 1} if ledger["weighted"] else {}, "assumptions": [], "delta": 0}
-    need(fixed | own == own | fixed and own["valid_after_looking"], "its rows or delta are others")
-    named = "K" if COSTS[ledger["potential"]] == 1 else "K/2"
-    times = "" if labels else TIMES.get(many, "").format(named)
+    fixed |= {"details": {"weighted": 1} if ledger["weighted"] else {}, "assumptions": []}
+    fits = own["valid_after_looking"] and own["delta"] == 0 and own.get("rows_checked", True)
+    need(fits and fixed | own == own | fixed, "its rows or delta are others")
+    times = TIMES.get("" if labels else many, "")
+    times = times.format("K" if COSTS[ledger["potential"]] == 1 else "K/2")
     texts = [own["theorem"], own["reference"], own["sample"], own["independent_of"]]
-    fits = own["theorem"].endswith(times) and own.get("rows_checked", True)
     text = short("; ".join([texts[0].removesuffix(times), *texts[1:]]))
-    need(fits and text == GROUNDS[ledger["potential"]], "its theorem is another")
+    need(text == GROUNDS[ledger["potential"]] and texts[0].endswith(times), "another theorem")
     return f"{len(ledger['rounds'])} rounds give {own['value']:.6g}"
 def certificate(content: Part) -> str:
     own, model, held = content["certificate"], content["model"], content.get("held_out")

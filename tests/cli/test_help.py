@@ -175,7 +175,7 @@ def group(
         (MemoryError(), 2, "Error: there is not enough memory"),
         (PermissionError(13, "Permission denied", "m.pacb"), 2, "Permission denied: 'm.pacb'"),
         (KeyboardInterrupt(), 130, "Interrupted;"),
-        (BrokenPipeError(errno.EPIPE, "nobody reads any more"), 1, ""),
+        (BrokenPipeError(errno.EPIPE, "nobody reads any more"), 141, ""),
         (click.UsageError("both"), 2, "Error: both"),
         (TypeError("oops"), 4, "This is a bug in pacboost. Set PACBOOST_DEBUG=1"),
         (None, 0, ""),

@@ -44,12 +44,14 @@ EVIDENCE = (
     f"of {COUNT} held-out pairs of a new and an old row, rules learned from {COUNT} others tell "
     r"[\d.]+ % apart \(p = [\d.e+-]+\)"
 )
+DRIFT = f"drift was found among {COUNT} pairs of a new and an old row"
+"""What a monitor says of the rows that it compared."""
 FURTHER = (
     f"{COUNT} more are validation rows, and were left out",
     f"{COUNT} of {COUNT} are training rows and are left out",
     rf"(?P<coins>{COUNT} of {COUNT} kept by coins of chance weight/[\d.e+-]+, seed -?\d+)",
-    f"(?P<unmoved>no shift was found: {EVIDENCE})",
-    f"(?P<learned>weights: {EVIDENCE}, by .*)",
+    f"(?P<unmoved>no shift was found: {EVIDENCE}|no {DRIFT})",
+    f"(?P<learned>weights: (?:{EVIDENCE}|{DRIFT}), by .*)",
     r"\d+ claims share delta, each has delta/\d+",
 )
 TEXT = re.compile(f"(?:{'|'.join(ROWS)})(?:; (?:{'|'.join(FURTHER)}))*", re.DOTALL)

@@ -24,6 +24,7 @@ from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.models.answers import confidence
 from pacboost.models.model import Model
+from pacboost.models.training_claim import training_certificate
 from pacboost.numerics.exact import wrong_answers
 
 
@@ -31,7 +32,7 @@ def certified(model: Model, apart: Apart | None, asked: Certifying) -> Model:
     """Certify the training error, or with rows set apart the error on new examples."""
     # SAMME, for example, has no theorem about its training error, and means of levels have none
     with suppress(NotCertified):
-        model = replace(model, certificate=model.training_certificate())
+        model = replace(model, certificate=training_certificate(model))
     if apart is None:
         return model
     # few fits certify, and the theorems on answers are a large part of the code

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import NotCertified
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.shapes import Counts, Shapes, shapes
 from pacboost.hypotheses.vote import Scores, Vote
@@ -132,26 +131,6 @@ class Model:
         if self.labels:
             return list(map(str, range(self.labels)))
         return [str(name) for name in self.classes.tolist()]
-
-    @property
-    def learned_otherwise(self) -> tuple[str, ...]:
-        """The names of columns that training rows had other values of than new rows have."""
-        columns = zip(self.derived_names, self.schema.derived, strict=True)
-        return tuple(name for name, column in columns if column.learned_otherwise)
-
-    def training_certificate(self) -> Certificate:
-        """Certify the training error, or raise NotCertified."""
-        from pacboost.bounds.training import training_error
-
-        # The theorem is about the answers that the run has measured. Levels may be dealt out so
-        # that means of earlier rows tell the label of the next, which means of all rows do not.
-        if self.learned_otherwise:
-            raise NotCertified(
-                f"the column '{self.learned_otherwise[0]}' held means of earlier rows in the fit, "
-                "and holds means of all rows when predict reads them, so the record of the fit "
-                "does not bound the errors of predict. Set certify to 'holdout', or derive to False"
-            )
-        return training_error(self.ledger)
 
     def importances(self) -> NDArray[np.float64]:
         """Return each feature's share of the votes or, for trees, of the gains of splits."""

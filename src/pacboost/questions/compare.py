@@ -23,6 +23,7 @@ from pacboost.bounds.exact_tests import Difference, sign_test_p
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.bounds.rounding import confidence_number
 from pacboost.errors import NotCertified, ParameterError
+from pacboost.models.training_claim import learned_otherwise, training_certificate
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.numerics.soft_margin import soft_margin
 from pacboost.questions.answers import Answers, joined
@@ -199,7 +200,7 @@ def measure(
     if ledger is not None:
         results["stopped"] = ledger.stopped
         try:
-            results["bound"] = model.model_.training_certificate().value
+            results["bound"] = training_certificate(model.model_).value
         except NotCertified as reason:
             results["notes"] = (str(reason),)
         if ledger.several_labels:
@@ -207,7 +208,7 @@ def measure(
                 "training error and bound are of labels, the test error is of rows",
             )
     recorded = ledger is not None and len(ledger) and not ledger.refills
-    if ledger is not None and recorded and not model.model_.learned_otherwise:
+    if ledger is not None and recorded and not learned_otherwise(model.model_):
         results["training_error"] = ledger.rounds[-1].training_error
     else:
         results["training_error"] = float(mistakes(model, training.X, training.y).mean())

@@ -30,6 +30,7 @@ from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file import container
 from pacboost.models.file.format import kind_of, load, opened, read
 from pacboost.models.model import Model, without_rounds
+from pacboost.models.training_claim import learned_otherwise
 from pacboost.numerics.percent import percent_above
 
 __all__ = ["Check", "recompute", "verify"]
@@ -119,8 +120,8 @@ def _certified(model: Model, document: Mapping[str, Any], rounds: list[Check]) -
     if model.forest and certificate.details.get("members", count) != count:
         whose = Check(what, False, f"there are {count} trees, not as many as the claim says")
     number = _tried("bound", lambda: _number(certificate, model.ledger, kind))
-    if certificate.bound == TRAINING_BOUND and model.learned_otherwise:
-        column = model.learned_otherwise[0]
+    if certificate.bound == TRAINING_BOUND and (names := learned_otherwise(model)):
+        column = names[0]
         words = f"the rows of the fit had other values of '{column}' than predict gives them"
         number = Check("bound", False, words)
     if number.holds and (difference := next(_contradictions(certificate, model), "")):

@@ -13,6 +13,7 @@ the coverage of certificates (docs/proofs/holdout.md). ``share_learned`` is for 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -202,7 +203,9 @@ def column_values(X: Any) -> Iterator[NDArray[Any]]:
             yield cells if isinstance(cells, np.ndarray) else np.asarray(cells.to_numpy())
         return
     table = np.asarray(X, None if hasattr(X, "__array__") else object)
-    yield from [table] if table.ndim == 1 else table.reshape(len(table), -1).T
+    yield from (
+        [table] if table.ndim == 1 else table.reshape(len(table), math.prod(table.shape[1:])).T
+    )
 
 
 MIN_DISTINCT_SHARE = 0.9

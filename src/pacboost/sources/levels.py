@@ -149,20 +149,28 @@ def is_unicode(text: str) -> bool:
 
 
 def unmerged(labels: Any) -> Any:
-    """Return a list that holds text and other kinds as an array of objects.
+    """Return a list as an array of objects if NumPy would make two of its labels one text.
 
-    NumPy would turn the others into text, in which 1 and "1" are the same label.
+    Other numbers beside text are read as text, which scikit-learn does, too.
 
     >>> unmerged(["1", 1])
     array(['1', 1], dtype=object)
-    >>> unmerged([1, 2])
-    [1, 2]
+    >>> unmerged([1, "a"])
+    [1, 'a']
     """
     if not isinstance(labels, list | tuple) or not _mixed_kinds(labels):
+        return labels
+    texts = {label for label in labels if isinstance(label, str)}
+    others = {label for label in labels if not isinstance(label, str)}
+    if all(_is_number(label) and str(label) not in texts for label in others):
         return labels
     objects = np.empty(len(labels), dtype=object)
     objects[:] = labels
     return objects
+
+
+def _is_number(label: Any) -> bool:
+    return isinstance(label, int | float | np.number | np.bool_) and math.isfinite(label)
 
 
 def _mixed_kinds(labels: Iterable[Any]) -> list[str]:

@@ -116,7 +116,9 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
             return model.certificate
         if self._refusal:
             raise NotCertified(self._refusal)
-        return model.training_certificate()
+        from pacboost.models.training_claim import training_certificate
+
+        return training_certificate(model)
 
     @property
     def sentence_(self) -> str:

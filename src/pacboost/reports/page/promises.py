@@ -17,6 +17,7 @@ from pacboost.bounds.rounding import confidence
 from pacboost.bounds.training import margin_distribution
 from pacboost.errors import NotCertified
 from pacboost.models.file.parts import own_version
+from pacboost.models.training_claim import learned_otherwise
 from pacboost.numerics.percent import percent_above
 from pacboost.numerics.same_bits import mean
 from pacboost.reports.page import charts
@@ -274,7 +275,7 @@ def _without(subject: Subject) -> Markup:
 
 def _margins(subject: Subject) -> Markup | None:
     """Return what the theorem says about margins, if it applies."""
-    if not len(subject.model.ledger) or subject.model.learned_otherwise:
+    if not len(subject.model.ledger) or learned_otherwise(subject.model):
         return None
     try:
         shares = margin_distribution(subject.model.ledger)

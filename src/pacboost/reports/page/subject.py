@@ -14,6 +14,7 @@ from pacboost.errors import NotCertified
 from pacboost.hypotheses.majority import votes_within
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.model import Model
+from pacboost.models.training_claim import training_certificate
 from pacboost.numerics.same_bits import mean_of
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.table import Table
@@ -78,7 +79,7 @@ def subject_of(model: Model, refusal: str = "", table: Table | None = None) -> S
         refusal = refusal or "no rows were held out, and none outside the bags were used"
     else:
         try:
-            refusal, trained = "", model.training_certificate()
+            refusal, trained = "", training_certificate(model)
             if model.certificate is None or model.certificate.bound != trained.bound:
                 certificates.append(trained)
         except NotCertified as problem:
