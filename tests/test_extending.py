@@ -2,11 +2,15 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
+
+from pacboost.kernels.native import native
 
 ROOT = Path(__file__).parents[1]
 FILE = re.compile(r"<!-- not run: src/(pacboost/\S+) -->\n```python\n(.*?)```", re.DOTALL)
@@ -59,6 +63,11 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 (folder / place / entry.name).symlink_to(entry)
     for name, code in files.items():
         (folder / name).write_text(code, encoding="utf-8")
+    built = Path(native.__file__)  # beside the sources, or in the environment
+    (folder / "pacboost" / "kernels").unlink()
+    shutil.copytree(ROOT / "src" / "pacboost" / "kernels", folder / "pacboost" / "kernels")
+    for module in built.parent.glob("native_*"):
+        shutil.copy(module, folder / "pacboost" / "kernels")
     registry = folder / "pacboost" / "boosters" / "registry.py"
     lines = registry.read_text(encoding="utf-8")
     registry.unlink()
@@ -67,9 +76,12 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_booster_a_certificate_and_a_command_are_one_file_each(copied: Path) -> None:
+    # without ``site``, which would put the sources of this clone before every other path
+    libraries = sysconfig.get_path("purelib"), sysconfig.get_path("platlib")
+    path = os.pathsep.join([str(copied), *libraries])
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        cwd=copied, env={**os.environ, "PYTHONPATH": str(copied)}, capture_output=True, text=True,
+        [sys.executable, "-S", "-c", PROGRAM],
+        cwd=copied, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True,
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -203,9 +203,10 @@ def column_values(X: Any) -> Iterator[NDArray[Any]]:
             yield cells if isinstance(cells, np.ndarray) else np.asarray(cells.to_numpy())
         return
     table = np.asarray(X, None if hasattr(X, "__array__") else object)
-    yield from (
-        [table] if table.ndim == 1 else table.reshape(len(table), math.prod(table.shape[1:])).T
-    )
+    if table.ndim == 1:
+        yield table
+    elif table.ndim > 1:  # anything else is no table, which the fit says when it reads the rows
+        yield from table.reshape(len(table), math.prod(table.shape[1:])).T
 
 
 MIN_DISTINCT_SHARE = 0.9
