@@ -86,7 +86,7 @@ def test_planted_label_errors_are_among_the_hardest(
     planted = generator.choice(y.size, count, replace=False)
     for row in planted:
         y[row] = generator.choice(classes[classes != y[row]])
-    model = make(n_estimators=30, early_stopping=False).fit(data.table, y)
+    model = make(n_estimators=30, early_stopping=False, random_state=0).fit(data.table, y)
     shown = [entry.row for entry in model.ledger_.hardest(count)]
     found = int(np.isin(shown, planted).sum())
     assert found / count > 0.5
