@@ -56,18 +56,6 @@ i64 update(Array<const Code, 2> codes, Array<const i64> weights, Array<const i8>
 
 }  // namespace
 
-StumpCut scan_stump(Array<const i64> histogram, i64 missing, i64 min_edge) {
-    i64 present = 0, largest = -1, below = 0, absent = std::abs(histogram[missing]);
-    for (i64 b = 0; b < missing; ++b) present += histogram[b];
-    for (i64 b = 0; b < missing; ++b) {
-        below += histogram[b];
-        i64 difference = present - 2 * below, edge = std::abs(difference) + absent;
-        if (edge >= min_edge) return {edge, b, difference};
-        largest = std::max(largest, edge);
-    }
-    return {largest, -1, 0};
-}
-
 BestStump first_stump(Array<const i64, 2> histogram, Array<const i64> edges, i64 missing, i64 slack) {
     i64 min_edge = *std::max_element(edges.begin(), edges.end()) - slack, feature = 0;
     while (edges[feature] < min_edge) ++feature;

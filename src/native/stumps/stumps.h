@@ -5,21 +5,10 @@
 /// neither read nor added.
 #pragma once
 
+#include "stumps/scan.h"
 #include "team/team.h"
 
 namespace pacboost {
-
-/// No edge is as large as this.
-constexpr i64 NEVER = i64(1) << 62;
-
-/// A cut of a feature: its edge, its place or -1, and the sum above minus the sum below.
-struct StumpCut {
-    i64 edge, place, difference;
-};
-
-/// Find the first cut of a feature whose edge reaches `min_edge`; if there is none, return the largest
-/// edge, and -1 for the place.
-StumpCut scan_stump(Array<const i64> histogram, i64 missing, i64 min_edge);
 
 /// The feature of a stump, the place of its cut, and the sum above minus the sum below.
 struct BestStump {

@@ -72,8 +72,8 @@ def wrong_margins(margins: ArrayLike) -> Marked:
     """Mark the margins y·F(x) that are not above 0: the definition of a mistake in certificates.
 
     A tie is a mistake, and so is NaN, because the vote then decides nothing. A theorem about the
-    error of a vote therefore holds for any answer of ``predict`` on a tie. ``kernels/measure.py``
-    has the same definition as loops over rows, for the training error.
+    error of a vote therefore holds for any answer of ``predict`` on a tie. The loops over rows of
+    src/native/rounds/costs.cpp have the same definition, for the training error.
     """
     return np.logical_not(np.asarray(margins) > 0)
 

@@ -1,5 +1,5 @@
 // Codes of numbers, laid out row by row: the twin of ``encode`` of kernels/bins.py and ``place`` of
-// kernels/routing.py in one pass. A block takes tile after tile of rows; their codes are in its
+// src/native/tree/words.cpp in one pass. A block takes tile after tile of rows; their codes are in its
 // memory, feature by feature, until they are written to their lanes.
 #include "core/hash.h"
 #include "tree.cuh"
@@ -73,7 +73,7 @@ extern "C" __global__ void encode(const void* values, whole bytes, whole row_ste
   }
 }
 
-// kernels/hashing.py, ``below_limit``.
+// src/native/core/row_hashes.h, ``below_limit``.
 extern "C" __global__ void below_limit(const void* values, whole bytes, whole row_step,
                                        whole column_step, whole rows, const whole* columns,
                                        whole count, const word* factors, word salt, word limit,

@@ -1,4 +1,4 @@
-// Grow one tree: the twin of kernels/grow_team.py.
+// Grow one tree: the twin of src/native/tree/grow.cpp.
 //
 // All blocks enter ``grow_tree`` and stay until the tree is grown. Rows are divided for sorting and
 // counting, features for the search of splits. The last block at a barrier does the work of a single
@@ -34,7 +34,7 @@ __device__ __forceinline__ void add_up_tasks(whole* before, whole own) {
   if (lane == 0) before[0] = 0;
 }
 
-// Write, for every code of a split's lane, whether it goes left: kernels/routing.py, ``sides``.
+// Write, for every code of a split's lane, whether it goes left: src/native/tree/route.h, ``sides``.
 __device__ void sides(const Tree& t, whole node, byte* goes_left) {
   const whole* feature = t.features + t.best[3 * node + FEATURE] * FEATURE_COLUMNS;
   whole bins = feature[BINS], standard = feature[DEFAULT];
@@ -210,7 +210,7 @@ __device__ __forceinline__ whole words_a_warp(const Tree& t) {
 }
 
 // Search the cuts of a category with its levels in one of three orders, that of their codes, of the
-// root or of this node: kernels/split_general.py, ``scan_category``. ``order`` holds the last one.
+// root or of this node: src/native/tree/split_general.cpp, ``scan_category``. ``order`` holds the last one.
 __device__ Cut look_at_levels(const Tree& t, whole feature, bool root, int kind, double rare,
                               Question& ask, whole* own, const whole* totals, double* ratio,
                               short* order) {
@@ -345,7 +345,7 @@ __device__ __noinline__ void search(const Tree& t, bool root) {
   }
 }
 
-// Pass the span of a node on to its parts: kernels/grow.py, ``narrow``. By one warp.
+// Pass the span of a node on to its parts: src/native/tree/leaves.h, ``narrow``. By one warp.
 __device__ __noinline__ void narrow(const Tree& t, int j) {
   whole node = t.batch[j], left = t.left_of[node], right = t.right_of[node];
   const whole* feature = t.features + t.best[3 * node + FEATURE] * FEATURE_COLUMNS;
@@ -365,7 +365,7 @@ __device__ __noinline__ void narrow(const Tree& t, int j) {
   }
 }
 
-// Write which levels of a category go left: kernels/split_general.py, ``choose_members``.
+// Write which levels of a category go left: src/native/tree/split_general.cpp, ``choose_members``.
 __device__ bool choose_members(const Tree& t, const whole* own, int bins, const short* order,
                                int cut, bool heavier_left, byte* members) {
   bool missing_left = heavier_left && own[bins] == 0;
@@ -428,7 +428,7 @@ __device__ void open_all(const Tree& t) {
   __syncthreads();
 }
 
-// Restrict the features open to a node after a split, for both parts: kernels/grow.py.
+// Restrict the features open to a node after a split, for both parts: src/native/tree/draw.h.
 // By the whole block.
 __device__ void hand_down(const Tree& t, whole node, whole left) {
   whole features = t.features_count, split = t.best[3 * node + FEATURE];
@@ -452,7 +452,7 @@ __device__ void hand_down(const Tree& t, whole node, whole left) {
   if (threadIdx.x == 0) t.asked_count[left] = t.asked_count[left + 1] = count;
 }
 
-// Shuffle the first places of a deck of all features, as ``draw_features`` of kernels/grow.py does.
+// Shuffle the first places of a deck of all features, as ``draw_features`` of src/native/tree/draw.h does.
 __device__ void shuffle(whole* deck, whole features, whole count, word seed) {
   for (whole j = 0; j < features; j++) deck[j] = j;
   word state = seed;
@@ -465,7 +465,7 @@ __device__ void shuffle(whole* deck, whole features, whole count, word seed) {
   }
 }
 
-// Allow some features to a part, drawn from those open to it as kernels/grow.py does.
+// Allow some features to a part, drawn from those open to it as src/native/tree/draw.h does.
 __device__ void draw_features(const Tree& t, int side, whole node, word seed) {
   whole features = t.features_count, drawn = t.drawn;
   if (drawn >= features) return;
@@ -651,7 +651,7 @@ __device__ void place_parts(const Tree& t) {
   }
 }
 
-// Write the splits in the order of best-first growth: kernels/grow.py, ``record``.
+// Write the splits in the order of best-first growth: src/native/tree/leaves.h, ``record``.
 __device__ void record(const Tree& t) {
   for (whole node = threadIdx.x; node < t.plan[NODES]; node += blockDim.x) {
     whole number = t.split_of[node];

@@ -21,7 +21,7 @@ __device__ void add_to(whole* sum, whole mine) {
   if ((threadIdx.x & 31) == 0 && mine != 0) atomicAdd((word*)sum, (word)mine);
 }
 
-// kernels/split.py; pulls are integers, or signs if ``times_weight``. Without ``flips``
+// src/native/tree/pair.h; pulls are integers, or signs if ``times_weight``. Without ``flips``
 // there is one output.
 extern "C" __global__ void pair_up(const whole* weights, const whole* pulls,
                                    const signed char* signs, const signed char* flips,
@@ -464,7 +464,7 @@ extern "C" __global__ void class_rows(const whole* chosen, whole count, const do
   }
 }
 
-// Set the leaves of rows that the tree was not grown on: kernels/routing.py, ``settle``.
+// Set the leaves of rows that the tree was not grown on: src/native/tree/words.h, ``settle``.
 extern "C" __global__ void settle(const byte* codes, whole stride, const whole* lanes,
                                   const byte* goes_left, const int* left, const int* right,
                                   const byte* grown_on, whole rows, void* cells,
