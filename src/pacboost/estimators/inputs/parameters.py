@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_random_state
 from pacboost.errors import ParameterError, invalid
 from pacboost.numerics.checks import integer, plain, positive_whole, real_number
 from pacboost.numerics.interactive import person_waits_here
-from pacboost.sources.explained_errors import shown
+from pacboost.sources.odd_cells import shown
 
 
 @contextmanager
