@@ -190,9 +190,7 @@ def test_a_default_is_changed(
 def test_a_candidate_joins_the_trial(
     changed: Callable[[int], ModuleType], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trial = changed(1)
-    for name in ("plan", "race", "refit"):
-        monkeypatch.setattr(fit, name, getattr(trial, name))
+    monkeypatch.setattr(fit, "STAGES", changed(1).STAGES)
     shares: list[float] = []
 
     class Noted(Run):
@@ -200,7 +198,7 @@ def test_a_candidate_joins_the_trial(
             shares.append(options["subsample"])
             super().__init__(*args, **options)
 
-    monkeypatch.setattr(trial, "Run", Noted)
+    monkeypatch.setattr("pacboost.fit.trial.Run", Noted)
     BoostClassifier(n_estimators=30, random_state=0).fit(*rows())
     assert shares[0] < 1
     assert 1.0 in shares
