@@ -13,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pacboost import FilterBoostClassifier
+from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.sample_words import COPIES
 from pacboost.bounds.wording import DISTINCT_ROWS
@@ -200,9 +201,11 @@ def test_any_vote_of_a_run_that_goes_on_may_be_kept(runs: int, tmp_path: Path) -
     wrong, twin = 0, 0
     for seed in range(runs):
         X, y = coin(3000, seed)
-        path, claims, stops = tmp_path / str(seed), [], []
+        path = tmp_path / str(seed)
+        claims: list[Certificate] = []
+        stops: list[Refill] = []
 
-        def stop(event: Any, stops: list[Any] = stops) -> bool:
+        def stop(event: Any, stops: list[Refill] = stops) -> bool:
             stops += [event] if isinstance(event, Refill) else []
             return len(stops) > 1
 

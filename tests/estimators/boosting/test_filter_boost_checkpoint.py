@@ -16,7 +16,7 @@ from pacboost import FilterBoostClassifier
 from pacboost.errors import CheckpointWarning, DataError, FileError, NotCertified, OutOfTime
 from pacboost.estimators.filtering import filter_session, filter_setup
 from pacboost.ledgers.ledger import Round
-from pacboost.models.file import checkpoint
+from pacboost.models.file import checkpoint, container
 from pacboost.models.file.format import model_bytes
 from pacboost.theory.worlds import LabelNoise, hastie
 from pacboost.training.filtering import candidates, engine, refilling
@@ -124,7 +124,7 @@ def test_goes_on_to_the_same_model(source: str, way: str, tmp_path: Path) -> Non
         again = fit(small(**told, checkpoint=path), tmp_path)
         assert again.model_.digest() == whole.model_.digest(), (at, problem)
         told_before = {"look": 2} if problem is KeyboardInterrupt else {}
-        assert again.certificate_.inputs == whole.certificate_.inputs | told_before
+        assert again.certificate_.inputs == {**whole.certificate_.inputs, **told_before}
         assert told_before or model_bytes(again.model_) == model_bytes(whole.model_)
         assert not path.exists()
 
@@ -186,7 +186,7 @@ def test_no_certificate_that_the_checkpoint_cannot_remember(
     """The file has room for the run, but not for the look: a later run would not pay for it."""
     path = tmp_path / "run"
     stopped_run(path)
-    monkeypatch.setattr(checkpoint.container, "write", no_room)
+    monkeypatch.setattr(container, "write", no_room)
     model = small(n_estimators=14, sample_rows=700, checkpoint=path)
     with pytest.warns(CheckpointWarning, match="The run goes on"):
         on_array(model.set_params(callbacks=[lambda event: isinstance(event, Round)]), tmp_path)
