@@ -25,7 +25,7 @@ PAGE = (ROOT / "docs" / "spine.md").read_text(encoding="utf-8")
 FILES = re.findall(r"^\| `src/pacboost/([a-z_/]+\.py)` \|", PAGE, flags=re.MULTILINE)
 MAX_FILES, MAX_LINES = 16, 3_200
 MAX_FUNCTION_LINES, MAX_PARAMETERS = 60, 8
-MAX_ANCESTORS = 2
+MAX_ANCESTORS = 3
 FEATURES = (
     "cuda", "cluster", "remote", "text", "words", "sparse", "copies", "sketch.py", "straight_lines",
     "pairs", "oracles", "lab", "theory",
@@ -153,7 +153,7 @@ def changed(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], ModuleType]:
 
 
 @pytest.mark.parametrize(("name", "kind"), estimators().items())
-def test_an_estimator_has_at_most_two_ancestors_of_ours(name: str, kind: type) -> None:
+def test_an_estimator_has_at_most_three_ancestors_of_ours(name: str, kind: type) -> None:
     ours = [base.__name__ for base in kind.__mro__[1:] if base.__module__.startswith("pacboost.")]
     ours = [name for name in ours if name != "CallbackSupportMixin"]  # before scikit-learn 1.9
     assert len(ours) <= MAX_ANCESTORS + (name in MORE_ANCESTORS), ours
