@@ -50,8 +50,8 @@ def copied(files: dict[str, str], folder: Path) -> None:
     for module in Path(native.__file__).parent.glob("native_*"):  # perhaps in the environment
         if not (folder / kernels / module.name).exists():
             shutil.copy(module, folder / kernels)
-    for path, source in files.items():
-        (folder / path).write_text(source, encoding="utf-8")
+    for name, source in files.items():
+        (folder / name).write_text(source, encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
