@@ -5,6 +5,7 @@ by themselves. Where equal rows are copies, those of certifying rows are never l
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,12 @@ import pytest
 from numpy.typing import NDArray
 
 from pacboost import FilterBoostClassifier
+from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.sample_words import COPIES
 from pacboost.bounds.wording import DISTINCT_ROWS
 from pacboost.errors import NotCertified, ParameterError
+from pacboost.ledgers.ledger import Refill
 from pacboost.questions.verify import verify
 from pacboost.samples.equal_rows import DISTINCT
 from pacboost.samples.row_hashes import row_hashes
@@ -190,6 +193,35 @@ def test_any_vote_of_a_stream_may_be_kept(runs: int) -> None:
         assert verify(claims[-1])[0].holds
     check_coverage("a certificate after every batch, each look pays", wrong, runs, 0.05)
     check_rejected("twin: all of delta after every batch", twin, runs, 0.05)
+
+
+@several_runs(10, 100)
+def test_any_vote_of_a_run_that_goes_on_may_be_kept(runs: int, tmp_path: Path) -> None:
+    """A run is stopped after every sample and continued, and its best vote is kept."""
+    wrong, twin = 0, 0
+    for seed in range(runs):
+        X, y = coin(3000, seed)
+        path = tmp_path / str(seed)
+        claims: list[Certificate] = []
+        stops: list[Refill] = []
+
+        def stop(event: Any, stops: list[Refill] = stops) -> bool:
+            stops += [event] if isinstance(event, Refill) else []
+            return len(stops) > 1
+
+        model = learner(
+            seed, n_estimators=60, sample_rows=50, n_certify=1500, checkpoint=path, callbacks=[stop]
+        )
+        while not claims or path.exists():
+            stops.clear()
+            claims.append(model.fit(X, y).certificate_)
+        counts = [(claim.inputs["k"], claim.inputs["n"]) for claim in claims]
+        assert len(claims) > 10
+        assert [claim.inputs["look"] for claim in claims] == list(range(1, len(claims) + 1))
+        wrong += any(claim.value < 0.5 for claim in claims)
+        twin += any(clopper_pearson(k, n, 0.05) < 0.5 for k, n in counts)
+    check_coverage("a run that goes on, each look pays", wrong, runs, 0.05)
+    check_rejected("twin: all of delta whenever it stops", twin, runs, 0.05)
 
 
 def test_rows_that_certify_are_never_learned_from() -> None:

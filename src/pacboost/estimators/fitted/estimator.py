@@ -85,10 +85,6 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
     _sketches: tuple[Sketch, ...] = ()
     _equal_rows = "draws"
     """The ``copies`` of the last fit."""
-    _curves: dict[str, list[float]] | None = None
-    """The metric after every round, by the names of validation sets."""
-    _best_round: int | None = None
-    """The round of the last fit that was best on validation rows, if there were some."""
     _record: RunRecord
     """What ``warm_start`` continues."""
 
