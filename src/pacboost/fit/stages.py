@@ -25,7 +25,7 @@ from pacboost.fit.settings import (
     TRIALS_OF_BEST,
     ramp,
 )
-from pacboost.fit.trial import Outcome, TrialStage, Trial, Watcher, can_measure, lead, start
+from pacboost.fit.trial import Outcome, Trial, TrialStage, Watcher, can_measure, lead, start
 from pacboost.learners.tree import Tree
 from pacboost.models import calibration
 from pacboost.models.calibration import TEMPERATURE, Calibration
