@@ -21,7 +21,7 @@ from pacboost.estimators.inputs.rows import fits_rows
 from pacboost.estimators.inputs.validation_sets import read_sets
 from pacboost.estimators.parameters.values import Values
 from pacboost.fit.ask import Ask, FitRows
-from pacboost.fit.recipe import Recipe
+from pacboost.fit.recipe import Candidate, Recipe
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
@@ -354,9 +354,10 @@ class MajorityChooser(EstimatorChooser):
     asked: Values
     promise: Majority
 
-    def recipe(self, rows: FitRows, ask: Ask) -> Recipe:
+    def candidate(self, rows: FitRows, ask: Ask) -> Candidate:
         promise, rounds = self.promise, self.asked.n_estimators
         if rounds is not None:
             rounds = min(promise.rounds, rounds)
         learner = as_learner(self.asked.learner, "learner")
-        return Recipe(learner, promise, promise.rounds if rounds is None else rounds)
+        rounds = promise.rounds if rounds is None else rounds
+        return Candidate(Recipe(learner, promise, rounds))

@@ -29,7 +29,7 @@ from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.estimators.inputs.validation_sets import read_sets
 from pacboost.estimators.parameters.values import Values
 from pacboost.fit.ask import Ask, FitRows
-from pacboost.fit.recipe import Recipe
+from pacboost.fit.recipe import Candidate, Recipe
 from pacboost.fit.settings import PATIENCE_OF_NUMBERS, Settings
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import RegressorLearner
@@ -289,7 +289,7 @@ class NumbersChooser(EstimatorChooser):
         leaf = 20 if asked.loss == "quantile" else 3  # a quantile far out needs rows
         return Settings.for_numbers(rows, columns, trees=trees, leaf=leaf, quality=asked.quality)
 
-    def recipe(self, rows: FitRows, ask: Ask) -> Recipe:
+    def candidate(self, rows: FitRows, ask: Ask) -> Candidate:
         """Return the loss with trees, or with another regressor."""
         asked, examples = self.asked, rows.learn
         columns = examples.table.n_columns
@@ -303,11 +303,13 @@ class NumbersChooser(EstimatorChooser):
             changes = {name: getattr(usual, name) for name in names} | changes
         learner = with_fields(self._learner(), changes, "the learner")
         # few rows are tried on, and boosted on in the end, unless a later fit goes on from here
-        tried = 0.0 if asked.warm_start else self._usual(examples.n_rows, columns).tried
-        rounds = usual.most if ask.stops(examples.n_rows, tried) else usual.n_estimators
+        few_share = 0.0 if asked.warm_start else self._usual(examples.n_rows, columns).trial_share
+        rounds = usual.max_rounds if ask.stops(examples.n_rows, few_share) else usual.n_estimators
         rounds = most_rounds(asked, rounds, booster)
         share = usual.subsample if asked.subsample is None else asked.subsample
-        return Recipe(learner, booster, rounds, 0, share, pairs=pairs, tried=tried)
+        chosen = None if pairs is None else ()
+        recipe = Recipe(learner, booster, rounds, subsample=share, interactions=chosen)
+        return Candidate(recipe, held_share=few_share, pairs=pairs or 0)
 
     def _learner(self) -> Learner:
         choice = self.asked.learner
