@@ -30,7 +30,7 @@ OF_RUNS = (
           others=("max_iter", "num_iterations", "num_boost_round", "iterations"),
           option="--rounds",
           help="Maximum number of rounds.  [default: chosen by rows held back, at most "
-          f"{max(settings.most for settings in AUTOMATIC):,}; {FILTERING_ROUNDS} by filtering]"),
+          f"{max(settings.max_rounds for settings in AUTOMATIC):,}; {FILTERING_ROUNDS} by filtering]"),
     Param("n_estimators", 50, Whole(least=1), of=("AdaBoostClassifier", "AdaBoostRegressor")),
     Param("n_estimators", FILTERING_ROUNDS, Whole(least=1), of=(FILTERED,), option="--rounds"),
     Param("n_estimators", 100, Whole(least=1), of=BAGS),
