@@ -23,6 +23,7 @@ from pacboost.estimators.parameters.trees import AUTOMATIC
 from pacboost.fit.settings import QUALITIES
 
 FILTERING_ROUNDS = 300
+MOST_ROUNDS = max(settings.max_rounds for settings in AUTOMATIC)
 
 OF_RUNS = (
     Param("n_estimators", None, Whole(least=1, optional=True),
@@ -30,7 +31,7 @@ OF_RUNS = (
           others=("max_iter", "num_iterations", "num_boost_round", "iterations"),
           option="--rounds",
           help="Maximum number of rounds.  [default: chosen by rows held back, at most "
-          f"{max(settings.max_rounds for settings in AUTOMATIC):,}; {FILTERING_ROUNDS} by filtering]"),
+          f"{MOST_ROUNDS:,}; {FILTERING_ROUNDS} by filtering]"),
     Param("n_estimators", 50, Whole(least=1), of=("AdaBoostClassifier", "AdaBoostRegressor")),
     Param("n_estimators", FILTERING_ROUNDS, Whole(least=1), of=(FILTERED,), option="--rounds"),
     Param("n_estimators", 100, Whole(least=1), of=BAGS),
