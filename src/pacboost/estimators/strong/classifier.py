@@ -32,9 +32,8 @@ from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.estimators.strong import reading, wishes
 from pacboost.estimators.strong.reading import Reading
 from pacboost.estimators.strong.search import EpsilonSearch, choose, set_apart, weights_of
-from pacboost.fit import taking
 from pacboost.fit.role_sizes import certifying_draws
-from pacboost.fit.roles import Roles, RolesAsk, Rows
+from pacboost.fit.roles import Roles, RolesAsk
 from pacboost.fit.targets import read_labels
 from pacboost.models.model import Model
 from pacboost.models.schema import ColumnOptions, Schema
@@ -47,6 +46,7 @@ from pacboost.samples.sketch import Sketch
 from pacboost.sources.columns import Columns, read_texts
 from pacboost.sources.explained_errors import explains_input, named_among
 from pacboost.sources.oracles.choose import as_oracle
+from pacboost.sources.rows import Numbers, Rows
 from pacboost.sources.table import Table
 
 ROUNDS_OF_FILTERING = 300
@@ -333,7 +333,7 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     def _fit(self, given: Reading, copies: str) -> Self:
         seed = draw_seed(self.random_state)
         columns = self._columns(given.X)
-        number = taking.number_of_rows(columns)
+        number = Rows.of(columns).count
         if not number:
             raise DataError("X has no rows; at least one is needed")
         labels = read_labels(given.y, number, several=True)
@@ -363,7 +363,7 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
             common=common | ({"text_columns": texts} if texts else {}),
         )
 
-        def take(chosen: Rows) -> Any:
+        def take(chosen: Numbers) -> Any:
             return [rows[i] for i in chosen] if isinstance(rows, list) else rows.take(chosen)
 
         seconds: Any = self.time_limit  # read as the fit began
@@ -420,7 +420,7 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
             return table, []
         # kinds and levels of columns come from rows that may be learned from
         with named_among(X, lambda rows: Schema.learn(rows, options)):
-            self._schema, _ = Schema.learn(taking.alone(X, roles.known), options)
+            self._schema, _ = Schema.learn(Rows.of(X).alone(roles.known), options)
         return self._schema.read(X), []
 
     def _keep(

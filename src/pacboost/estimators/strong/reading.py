@@ -27,6 +27,7 @@ from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.kinds.column import CellOrigin
 from pacboost.sources.kinds.dates import orders, read_dates
 from pacboost.sources.oracles.oracle import AbstractOracle
+from pacboost.sources.rows import Rows
 from pacboost.sources.spelling import Spelling
 from pacboost.sources.table import Table
 
@@ -136,7 +137,7 @@ def columns_of(X: Any) -> Columns | None:
         return Columns(X.as_given, X.origin)
     if isinstance(X, Table) and X.names is not None:
         return Columns({name: X.cells(j) for j, name in enumerate(X.names)})
-    return Columns.of(X) if is_frame(X) else None
+    return Rows.of(X).columns() if is_frame(X) else None
 
 
 def without(X: Any, columns: Sequence[str]) -> Any:

@@ -28,11 +28,10 @@ from pacboost.estimators.boosting.boosting import FitData, boost
 from pacboost.estimators.boosting.text import TextBoostClassifier
 from pacboost.estimators.inputs.parameters import checked_parameters
 from pacboost.estimators.strong.reading import Reading, ordered
-from pacboost.fit import taking
 from pacboost.fit.examples import class_weights
 from pacboost.fit.noticing import compared, counted
 from pacboost.fit.role_sizes import LOOKS
-from pacboost.fit.roles import Roles, RolesAsk, Rows, divide
+from pacboost.fit.roles import Roles, RolesAsk, divide
 from pacboost.fit.settings import ROWS_PER_LEAF
 from pacboost.fit.targets import read_weights
 from pacboost.ledgers.ledger import Round
@@ -43,6 +42,7 @@ from pacboost.numerics.same_bits import mean, total
 from pacboost.questions.verdict import FitMeasurements
 from pacboost.samples.groups import numbered
 from pacboost.samples.same_example import Examples
+from pacboost.sources.rows import Numbers, Rows
 
 UNSURE = 0.2
 """How often the true error may exceed what the watching rows are taken to say."""
@@ -52,7 +52,7 @@ PATIENCE = 30
 LAST = 20
 """The reported edge is the mean over so many of the last rounds."""
 
-Take = Callable[[Rows], Any]
+Take = Callable[[Numbers], Any]
 
 
 @dataclass(frozen=True)
@@ -169,13 +169,14 @@ def set_apart(
     if given.time is not None:
         times = ordered(np.asarray(given.time), rows)
         return divide(Examples(rows, None), replace(ask, times=times)), promise, few
+    rows_given = Rows.of(given.X)
     examples = Examples.from_rows(given.X, rows, copies)
     if examples.distinct:
         few = f"{examples.count} distinct rows are too few to set any apart"
     roles = divide(examples, ask)
     if roles.certify.size and not examples.distinct:
-        take = partial(taking.taken, given.X)
-        examples = compared(examples, take(roles.known), take(roles.certify))
+        learned, certify = rows_given.take(roles.known), rows_given.take(roles.certify)
+        examples = compared(examples, learned.given, certify.given)
         roles = replace(roles, examples=examples)
     return roles, promise, few
 
@@ -274,8 +275,8 @@ class EpsilonSearch:
         return SearchOutcome(estimator, certificate, evidence)
 
     def _fit(
-        self, estimator: Any, rows: Rows, share_of_time: float = 1.0, *,
-        validate: Rows | None = None, **more: Any,
+        self, estimator: Any, rows: Numbers, share_of_time: float = 1.0, *,
+        validate: Numbers | None = None, **more: Any,
     ) -> Any:  # fmt: skip
         """Fit to rows; those in ``validate``, if given, are held back."""
         if self._ends < math.inf:
