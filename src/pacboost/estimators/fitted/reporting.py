@@ -23,8 +23,8 @@ from pacboost.numerics.exact import wrong_margins
 from pacboost.reports.page.document import Sentence, page
 from pacboost.reports.page.subject import Cells, Evidence, Numbers, Shown, subject_of
 from pacboost.samples.sample import Sample
-from pacboost.sources.explained_errors import shown
 from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.odd_cells import shown
 from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
 from pacboost.training.run.margins import lowest
