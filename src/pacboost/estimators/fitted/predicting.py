@@ -14,9 +14,9 @@ from pacboost.models.answers import asked
 from pacboost.models.model import Model
 from pacboost.numerics.memory import as_cupy, lies_on_gpu, of_the_library_of
 from pacboost.sources.explained_errors import checked_by_scikit_learn
-from pacboost.sources.labels import refuse_mixed_labels
 from pacboost.sources.rows import Rows
 from pacboost.sources.table import Table
+from pacboost.sources.targets import refuse_mixed_labels
 
 if TYPE_CHECKING:
     from pacboost.estimators.fitted.estimator import Estimator
