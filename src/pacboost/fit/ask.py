@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pacboost.fit.continuing import RunRecord
 from pacboost.fit.division import Apart, Certifying
+from pacboost.fit.earlier import Earlier
 from pacboost.fit.recipe import Candidate
 from pacboost.fit.rows import LabelledRows
 from pacboost.fit.settings import ramp
-from pacboost.models.model import Model
 from pacboost.models.schema import ColumnOptions, Schema
 from pacboost.numerics.checks import real_number
 
@@ -68,14 +67,6 @@ class Chooser(ABC):
     @abstractmethod
     def candidate(self, rows: FitRows, ask: Ask) -> Candidate:
         """Return what is boosted; values that are not set come from fit/settings.py."""
-
-
-@dataclass(frozen=True, eq=False)
-class Earlier:
-    """The previous fit, which ``warm_start`` continues."""
-
-    model: Model
-    record: RunRecord
 
 
 @dataclass(frozen=True, eq=False)
