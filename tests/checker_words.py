@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any
 
 from pacboost import pacboost_check as checker
-from pacboost.bounds import holdout, measures, sample_words, training, wording
+from pacboost.bounds import holdout, measured, sample_words, training, wording
 from pacboost.bounds.registry import bound_of
 from pacboost.sources.oracles.oracle import INDEPENDENT, REPLACED, SHUFFLED, STREAM
 
@@ -63,7 +63,7 @@ def _ledger(potential: str) -> Any:
 def assumed() -> dict[str, str]:
     """Return the digests of assumptions, by the details that they stand beside."""
     texts = {
-        "drawn": wording.DRAWN, "groups": measures.ASSUMED["groups"],
+        "drawn": wording.DRAWN, "groups": measured.ASSUMED["groups"],
         "fixed": holdout.FIXED_BEFOREHAND, "planned": holdout.PLANNED, "classes": holdout.CLASSES,
         "unchecked": wording.UNCHECKED,
         **{name: wording.ASSUMED_BESIDE[name] for name in wording.ABOUT_ROWS

@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.coverages import COVERAGES
 from pacboost.bounds.deciding import rank_for
 from pacboost.bounds.family import Family
 from pacboost.bounds.holdout import clopper_pearson_lower
-from pacboost.bounds.measures import measure_bound
+from pacboost.bounds.measured import measure_bound
 from pacboost.bounds.passing import rows_from_tooth_on
-from pacboost.bounds.wording import SETS, sentence
+from pacboost.bounds.wording import sentence
 from pacboost.errors import invalid
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl
@@ -58,7 +59,8 @@ def average_rank(n: int, coverage: float) -> int:
     "covering",
     "P[score ≤ s₍ₖ₎] ≥ p where P[Bin(n, p) ≥ k] = delta/claims",
     "Vovk 2012; Park, Bastani, Matni and Lee 2020; docs/proofs/sets.md",
-    *SETS,
+    *COVERAGES,
+    side="lower",
 )
 def covered_lower(rank: int, n: int, delta: float, claims: int = 1) -> float:
     """Return a lower bound on the share of new scores up to the score at a rank of n.
