@@ -47,7 +47,7 @@ GIVEN: dict[str, Any] = {
     "ones": 100,
     "others": 1200, "pairs": 100, "part": 0.4, "parts": [[3, 100], [5, 50]], "points": 4,
     "positives": 120, "power": 0.9, "ramp": 0, "rank": 3, "rate": 0.05, "rest": 110, "rows": 120,
-    "rules": 20, "runs": 20, "savings": [[[0, 40], [2048, 20]]], "scale": 3, "share": 0.2,
+    "rules": 20, "runs": 20, "savings": [[[0, 40], [2048, 20]]], "scale": 3, "share": 0.2, "shared": 3,
     "shares": [[0, 40], [2048, 20]], "squares": 11, "t": 120, "tandem": 0.1, "target": 0.9,
     "theta": 0.9,
     "thetas": 100, "thresholds": 20, "total": 12, "value": 1, "voters": 11, "wrong": 5,
@@ -65,11 +65,21 @@ OTHERS: dict[str, dict[str, Any]] = {
     "rows_to_pass": {"error": 0},
     "shares_upper": {"parts": [[3, 100], [5, 50]], "shares": {"a": [0.4, 0.4], "b": [0.6, 0.6]}},
     "vote_loss": {"shares": [0.2, 0.6], "voters": 11, "wrong": 5},
-    "written": {"losses": np.array([0.0, 0.5])},
+    "counted_losses": {"losses": np.array([0.0, 0.5])},
     "wrong_shares": {"smaller": np.array([0.9, 0.5]), "larger": np.array([0.1])},
 }  # fmt: skip
 """Where a function needs other numbers, or takes more than numbers."""
-SIMPLE = {"int", "float", "str", "bool", "int | None", "Growth | float"}
+SIMPLE = {
+    "Parts",
+    "Shares",
+    "Blocks",
+    "int",
+    "float",
+    "str",
+    "bool",
+    "int | None",
+    "Growth | float",
+}
 LECTURES = (compression, finite, margins, nvote, sample_sizes, sequence, vc)
 
 

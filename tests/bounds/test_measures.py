@@ -305,7 +305,9 @@ def test_auc(sizes: tuple[int, int]) -> None:
     check_rejected(f"AUC of independent pairs, {sizes}", auc_failures(800, *sizes, True), 800, 0.05)
 
 
-mean_upper = cache(losses.mean_upper)
+@cache
+def mean_upper(blocks: tuple[tuple[tuple[int, int], ...], ...], delta: float) -> float:
+    return losses.mean_upper(blocks, 1.0, delta)
 
 
 def loss_failures(runs: int, n: int, delta: float, normal: bool, rare: bool = True) -> int:
@@ -317,7 +319,8 @@ def loss_failures(runs: int, n: int, delta: float, normal: bool, rare: bool = Tr
         if normal:
             value = float(values.mean() + norm.isf(delta) * values.std(ddof=1) / math.sqrt(n))
         else:
-            value = mean_upper(losses.counted_losses(values, rare), 1.0, delta)
+            blocks = losses.counted_losses(values, rare)
+            value = mean_upper(tuple(tuple((a, b) for a, b in block) for block in blocks), delta)
         failed += value < 0.02
     return failed
 

@@ -48,7 +48,8 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
         {"found": [50, 95, 100], "alarms": [90, 18, 0], "claims": [9, 1]},
     ),
     "dependent.group_bets": (
-        {"shares": [[0, 40], [2048, 20]]}, {"shares": [[[2048, 60]], [[0, 40], [2048, 20]], [[0, 400], [2048, 20]]]},
+        {"shares": [[0, 40], [2048, 20]]},
+        {"shares": [[[2048, 60]], [[0, 40], [2048, 20]], [[0, 400], [2048, 20]]]},
     ),
     "dependent.ordered_mixture": (COUNTS, {"k": RATE["k"], "n": RATE["n"]}),
     "filtering.error_by_draws": (
@@ -66,13 +67,16 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
     "losses.auc_lower": (AUC, {"halves": [100, 60_000, 80_000], "claims": [9, 1]}),
     "losses.auc_upper": (AUC, {"halves": [80_000, 60_000, 100], "claims": [9, 1]}),
     "losses.mean_lower": (
-        {"savings": [[[4096, 40], [2048, 20]]], "scale": 2.0}, {"scale": [0.5, 2.0], "claims": [9, 1]},
+        {"savings": [[[4096, 40], [2048, 20]]], "scale": 2.0},
+        {"scale": [0.5, 2.0], "claims": [9, 1]},
     ),
     "losses.mean_upper": (
-        {"losses": [[[0, 40], [2048, 20]]], "scale": 2.0}, {"scale": [2.0, 0.5], "claims": [9, 1]},
+        {"losses": [[[0, 40], [2048, 20]]], "scale": 2.0},
+        {"scale": [2.0, 0.5], "claims": [9, 1]},
     ),
     "losses.ranks_lower": (
-        {"losses": [[[0, 100], [512, 100]]], "others": 10_000}, {"others": [900, 10_000], "claims": [9, 1]},
+        {"losses": [[[0, 100], [512, 100]]], "others": 10_000},
+        {"others": [900, 10_000], "claims": [9, 1]},
     ),
     "losses.ranks_upper": (
         {"savings": [[[3000, 100], [4096, 100]]], "others": 10_000},
@@ -137,8 +141,8 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
     ),
     "shift.shares_upper": (
         {"parts": [[3, 100], [5, 50]], "shares": {"a": [0.4, 0.4], "b": [0.6, 0.6]}},
-        {**PARTS, "shares": ['{"a": [0, 1], "b": [0, 1]}', '{"a": [0.3, 0.5], "b": [0.5, 0.7]}',
-                             '{"a": [0.5, 0.5], "b": [0.5, 0.5]}']},
+        {**PARTS, "shares": [{"a": [0, 1], "b": [0, 1]}, {"a": [0.3, 0.5], "b": [0.5, 0.7]},
+                             {"a": [0.5, 0.5], "b": [0.5, 0.5]}]},
     ),
     "vc.hypergeometric": (
         {**COUNTS, "log_growth": 30.0, "ghost": 2000},
@@ -172,7 +176,7 @@ def test_its_certificate_is_made_again(name: str) -> None:
 @EVERY
 def test_its_claim_is_weaker_with_less_evidence(name: str) -> None:
     inputs, stronger = CASES[name]
-    compute, lower = BOUNDS[name].compute, name.endswith("_lower")
+    compute, lower = BOUNDS[name].compute, BOUNDS[name].side == "lower"
     for changed, values in {**stronger, "delta": [1e-9, 0.001, 0.05, 0.3]}.items():
         found = [compute(**{"delta": 0.05, **inputs, changed: value}) for value in values]
         assert found == sorted(found, reverse=not lower), changed

@@ -1,6 +1,5 @@
 """When the world moves: worlds with known truth, adversaries that meet the bounds, and twins."""
 
-import json
 import math
 import re
 from dataclasses import replace
@@ -166,7 +165,7 @@ def test_twin_delta_not_divided_among_classes() -> None:
         mistakes = generator.binomial(n, error, classes)
         parts = [[int(k), n] for k in mistakes]
         best = {str(c): [float(c == mistakes.argmin())] * 2 for c in range(classes)}
-        divided += shares_upper(parts, json.dumps(best), DELTA) < error
+        divided += shares_upper(parts, best, DELTA) < error
         undivided += rate_upper(int(mistakes.min()), n, DELTA) < error
     check_coverage("shares of the class that looks best", divided, RUNS, DELTA)
     check_rejected("twin: delta not divided among classes", undivided, RUNS, DELTA)

@@ -24,6 +24,8 @@ GROUNDS = (
     "theorem", "reference", "sample", "independent_of", "assumptions", "valid_after_looking",
     "of_what",
 )  # fmt: skip
+VERSION = 2
+"""The form of ``to_dict``: since 2, counts are lists of numbers, and no values stand in texts."""
 MAX_CHARACTERS_OF_COUNTS = 100
 """Longer inputs, such as the losses of all rows, are not printed; the mean ``seen`` is."""
 P = ParamSpec("P")
@@ -224,7 +226,7 @@ are unlike the certified rows.
 
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate as plain values for JSON; the claim is included for readers."""
-        return {"claim": self.claim, **self.stored()}
+        return {"version": VERSION, "claim": self.claim, **self.stored()}
 
     def stored(self) -> dict[str, Any]:
         """Return the values that a file stores: all but the claim and the counts in ``beside``."""
@@ -238,10 +240,19 @@ are unlike the certified rows.
         return cls.from_dict(json.loads(text))
 
     @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Certificate:
-        """Return the certificate from ``to_dict`` or ``stored``; its claim is written again."""
-        fields = {k: value for k, value in content.items() if k not in ("claim", "beside")}
-        return cls(**{**fields, "assumptions": tuple(content["assumptions"])})
+    def from_dict(cls, content: Mapping[str, Any]) -> Certificate:
+        """Return the certificate from ``to_dict``; its claim is written again."""
+        if content.get("version") != VERSION:
+            raise ParameterError(
+                f"this certificate has version {content.get('version', 1)!r:.20} of the JSON form; "
+                f"version {VERSION} can be read, so certify again with this version of pacboost"
+            )
+        return cls.from_stored({k: v for k, v in content.items() if k not in ("version", "claim")})
+
+    @classmethod
+    def from_stored(cls, content: Mapping[str, Any]) -> Certificate:
+        """Return the certificate from ``stored``."""
+        return cls(**{**content, "assumptions": tuple(content["assumptions"])})
 
 
 def certified(bound: Callable[P, float]) -> Callable[P, Certificate]:

@@ -178,7 +178,7 @@ class SetRule:
     def from_dict(cls, content: Mapping[str, Any]) -> SetRule:
         """Read the result of ``to_dict``; refuse values that no calibration could have written."""
         method, penalty, free = content["score"]
-        certificates = tuple(map(Certificate.from_dict, content["certificates"]))
+        certificates = tuple(map(Certificate.from_stored, content["certificates"]))
         delta, groups = content["delta"], tuple(content["groups"])
         cutoffs = tuple(float(value) for value in content["cutoffs"])
         words = [*groups, content["by"], content.get("model_digest", "")]
@@ -287,7 +287,7 @@ class IntervalRule:
             raise ValueError("the digest of the model is not text")
         return cls(
             content["method"], probability("coverage", content["coverage"]), cutoff, floor,
-            Certificate.from_dict(certificate), float(content["mean_width"]),
+            Certificate.from_stored(certificate), float(content["mean_width"]),
             content.get("model_digest", ""),
         )  # fmt: skip
 
