@@ -132,9 +132,8 @@ def ledger_of(model: Part) -> Part:
     for table in ("rounds", "refills", "hard"):
         columns = {name: own for name, own in ledger[table].items() if name != "count"}
         for name, own in columns.items():
-            columns[name] = own.lines() if isinstance(own, Array) else own
-            if name in ("validation", "margin", "gap", "mistakes"):  # NaN stands for None
-                columns[name] = [x if x == x else None for x in columns[name]]  # noqa: PLR0124
+            lines = own.lines() if isinstance(own, Array) else own
+            columns[name] = [x if x == x else None for x in lines]  # noqa: PLR0124 - NaN for None
         ledger[table] = [
             {k: v for k, v in zip(columns, own, strict=True) if v is not None or k == "validation"}
             for own in zip(*columns.values(), strict=True)]

@@ -114,9 +114,10 @@ def test_epochs_that_are_not_noticed_make_false_claims(monkeypatch: pytest.Monke
     check_rejected("epochs, not noticed", wrong, 8, 0.05)
 
 
+@several_runs(12, 100)
 @pytest.mark.parametrize("epsilon", [None, 0.3])
-def test_each_batch_several_times(epsilon: float | None) -> None:
-    runs, wrong = 12, 0
+def test_each_batch_several_times(epsilon: float | None, runs: int) -> None:
+    wrong = 0
     for seed in range(runs):
         X, y = coin(ROWS, seed)
         model = learner(seed, epsilon=epsilon)
@@ -254,10 +255,11 @@ def test_what_the_first_batch_says_of_copies_stays() -> None:
     assert DISTINCT_ROWS in model.partial_fit(X, y).certificate_.details
 
 
+@several_runs(12, 100)
 @pytest.mark.parametrize("copies", ["draws", "distinct"])
-def test_a_heavy_value_is_no_reason_to_certify_the_light_ones(copies: str) -> None:
+def test_a_heavy_value_is_no_reason_to_certify_the_light_ones(copies: str, runs: int) -> None:
     """Nine rows in ten are equal, and their labels are tosses of a coin; the others are clear."""
-    runs, wrong = 12, 0
+    wrong = 0
     for seed in range(runs):
         generator = np.random.default_rng(seed)
         X = generator.random((2000, 1))

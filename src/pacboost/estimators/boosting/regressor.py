@@ -20,27 +20,22 @@ from pacboost.estimators.boosting.boosting import EstimatorChooser, FitData, boo
 from pacboost.estimators.fitted.predicting import answered, r_squared
 from pacboost.estimators.fitted.vote_model import VoteModel
 from pacboost.estimators.fitting.callbacks import CallbackSupportMixin
-from pacboost.estimators.fitting.parameters import (
-    check_quality,
-    most_rounds,
-    pairs_wanted,
-    share_of_rows,
-    step_size,
-    tree_changes,
-    with_fields,
-)
-from pacboost.estimators.inputs.documented import accepts_aliases, described_by, documented
+from pacboost.estimators.fitting.constraints import tree_changes
+from pacboost.estimators.fitting.nested import with_fields
+from pacboost.estimators.fitting.rounds import most_rounds
+from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import described_by, documented
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.estimators.inputs.validation_sets import read_sets
+from pacboost.estimators.parameters.values import Values
 from pacboost.fit.ask import Ask, FitRows
-from pacboost.fit.recipe import Recipe
+from pacboost.fit.recipe import Candidate, Recipe
 from pacboost.fit.settings import PATIENCE_OF_NUMBERS, Settings
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import RegressorLearner
 from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import LOG_LINK
 from pacboost.models.model import Model
-from pacboost.numerics.checks import real_number
 from pacboost.samples.sample import Sample
 from pacboost.training.metrics import Metric, metric_of
 
@@ -260,14 +255,19 @@ class BoostRegressor(CallbackSupportMixin, RegressorMixin, VoteModel):  # type: 
 
         return with_targets(self, X, y)
 
-    def _chooser(self) -> EstimatorChooser:
-        return NumbersChooser(self)
+    def _chooser(self, asked: Values) -> EstimatorChooser:
+        return NumbersChooser(asked)
 
     def _measure(self, choice: Any) -> Metric:
         """Return a metric; where the loss is a function, its record holds the squared error."""
         if self.model_.ledger.potential == CustomLoss.potential:
             return metric_of("square" if choice == "loss" else choice, Square())
-        return metric_of(choice, NumbersChooser(self).booster(Settings.for_numbers(1, 1)))
+        return metric_of(
+            choice,
+            NumbersChooser(Values.of(self.get_params(deep=False))).booster(
+                Settings.for_numbers(1, 1)
+            ),
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -279,7 +279,7 @@ class BoostRegressor(CallbackSupportMixin, RegressorMixin, VoteModel):  # type: 
 class NumbersChooser(EstimatorChooser):
     """Chooses for BoostRegressor."""
 
-    asked: BoostRegressor
+    asked: Values
 
     patience = PATIENCE_OF_NUMBERS
 
@@ -287,14 +287,13 @@ class NumbersChooser(EstimatorChooser):
         asked = self.asked
         trees = asked.learner is None or isinstance(asked.learner, Tree | str)
         leaf = 20 if asked.loss == "quantile" else 3  # a quantile far out needs rows
-        quality = check_quality(asked.quality)
-        return Settings.for_numbers(rows, columns, trees=trees, leaf=leaf, quality=quality)
+        return Settings.for_numbers(rows, columns, trees=trees, leaf=leaf, quality=asked.quality)
 
-    def recipe(self, rows: FitRows, ask: Ask) -> Recipe:
+    def candidate(self, rows: FitRows, ask: Ask) -> Candidate:
         """Return the loss with trees, or with another regressor."""
         asked, examples = self.asked, rows.learn
         columns = examples.table.n_columns
-        pairs, usual = pairs_wanted(asked), self._usual(examples.counting().n_rows, columns)
+        pairs, usual = asked.interactions, self._usual(examples.counting().n_rows, columns)
         if pairs is not None:
             usual = usual.for_single_columns(pairs, asked.quality)
         booster = self.booster(replace(usual, l2=usual.l2 * examples.one_row))
@@ -304,11 +303,13 @@ class NumbersChooser(EstimatorChooser):
             changes = {name: getattr(usual, name) for name in names} | changes
         learner = with_fields(self._learner(), changes, "the learner")
         # few rows are tried on, and boosted on in the end, unless a later fit goes on from here
-        tried = 0.0 if asked.warm_start else self._usual(examples.n_rows, columns).tried
-        rounds = usual.most if ask.stops(examples.n_rows, tried) else usual.n_estimators
+        few_share = 0.0 if asked.warm_start else self._usual(examples.n_rows, columns).trial_share
+        rounds = usual.max_rounds if ask.stops(examples.n_rows, few_share) else usual.n_estimators
         rounds = most_rounds(asked, rounds, booster)
-        share = share_of_rows(asked, usual.subsample)
-        return Recipe(learner, booster, rounds, 0, share, pairs=pairs, tried=tried)
+        share = usual.subsample if asked.subsample is None else asked.subsample
+        chosen = None if pairs is None else ()
+        recipe = Recipe(learner, booster, rounds, subsample=share, interactions=chosen)
+        return Candidate(recipe, held_share=few_share, pairs=pairs or 0)
 
     def _learner(self) -> Learner:
         choice = self.asked.learner
@@ -326,12 +327,12 @@ class NumbersChooser(EstimatorChooser):
     def booster(self, usual: Settings) -> Booster[Any]:
         """Return the loss, with automatic values where parameters are not set."""
         asked = self.asked
-        chosen, rate = as_loss(asked.loss), step_size(asked)
+        chosen, rate = as_loss(asked.loss), asked.learning_rate
         changes = {"learning_rate": usual.learning_rate if rate is None else rate}
         if hasattr(chosen, "grows_after"):
             changes["grows_after"] = usual.even_steps / changes["learning_rate"]
         if asked.l2 is not None:
-            changes["l2"] = real_number("l2", asked.l2)
+            changes["l2"] = asked.l2
         elif isinstance(chosen, Square | Gamma):  # whose l2 counts rows
             changes["l2"] = usual.l2
         changes |= self._setting(chosen.name)
@@ -346,10 +347,10 @@ class NumbersChooser(EstimatorChooser):
                 parameter="quantile",
             )
         if loss != "quantile":
-            return {"alpha": real_number("alpha", asked.alpha)} if loss == "huber" else {}
+            return {"alpha": asked.alpha} if loss == "huber" else {}
         if asked.quantile is None:
             raise ParameterError(
                 "quantile is None, but loss is 'quantile'; give a number between 0 and 1",
                 parameter="quantile",
             )
-        return {"quantile": real_number("quantile", asked.quantile)}
+        return {"quantile": asked.quantile}

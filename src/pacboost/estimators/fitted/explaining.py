@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, invalid
-from pacboost.estimators.fitting.parameters import feature_number
+from pacboost.estimators.fitting.constraints import feature_number
 from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.hypotheses.partial_dependence import partial_dependence
 from pacboost.hypotheses.shapes import Shapes

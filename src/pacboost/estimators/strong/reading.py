@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, FileError, ParameterError, invalid
-from pacboost.estimators.inputs.documented import guess
+from pacboost.estimators.inputs.aliases import guess
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.columns import Columns
 from pacboost.sources.data_file import DataFile, read_as_a_whole
