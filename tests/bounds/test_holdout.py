@@ -373,7 +373,11 @@ def test_twin_the_variance_that_was_seen() -> None:
     check_coverage("dependent.group_bets, rare bad groups", broken, runs, delta)
 
 
-@pytest.mark.parametrize("shares", ["", "3", "3x", "x4", "3x4097", "-1x3", "0x5", "2.5x3", "ax0"])
-def test_refuses_texts_that_count_no_groups(shares: str) -> None:
+@pytest.mark.parametrize(
+    "shares",
+    ["", "3x0", 3, [], [3], [[3]], [[4097, 3]], [[3, -1]], [[-1, 3]], [[5, 0]], [[3, 2.5]],
+     [["a", 3]], [[True, 3]], {0: 3}],
+)  # fmt: skip
+def test_refuses_what_counts_no_groups(shares: Any) -> None:
     with pytest.raises(ParameterError, match="shares"):
         group_bets(shares, 0.05)

@@ -152,7 +152,7 @@ def test_a_pool_of_groups_with_different_chances() -> None:
         [[1, 12], [200, 9000], [40, 700]],
     ],
 )
-def test_classes_are_bounded_at_once(parts: str) -> None:
+def test_classes_are_bounded_at_once(parts: list[list[int]]) -> None:
     """Chernoff's bound on the mean, tried with rates just above it."""
     pairs = rates.read_parts(parts)
     value = rates.balanced_upper(parts, 0.05)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pacboost.bounds import (
+    counting,
     coverage,
     deciding,
     exact_tests,
@@ -23,7 +24,6 @@ from pacboost.bounds import (
     training,
 )  # fmt: skip
 from pacboost.bounds.measures import cost
-from pacboost.questions import measuring
 
 MOVES = {"contamination": 0.05, "total_variation": 0.05, "ratio": 3, "kl": 0.1, "chi2": 0.1}
 SHARES = {"a": [0.4, 0.4], "b": [0.6, 0.6]}
@@ -74,7 +74,7 @@ VALUES: list[tuple[Any, Any]] = [
     (losses.ranks_lower([[[0, 100], [512, 100]]], 10_000, 0.05), 0.8913),
     (losses.ranks_upper([[[3584, 100], [4096, 100]]], 10_000, 0.05), 0.9705),
     (losses.wrong_shares(np.array([0.9, 0.5]), np.array([0.1, 0.5])), [0, 0.25]),
-    (measuring.rows_for_a_half(0.05, 1), 5),
+    (counting.rows_for_a_half(0.05, 1), 5),
     (monitoring.alternatives(0.05)[[0, -1]], [0.0547, 0.3448]),
     (monitoring.log_capital(80, 1000, 0.05), 5.99339),
     (occam.log_inverse_prior(1260, 20, 3), 150.40414),
