@@ -48,8 +48,8 @@ GIVEN: dict[str, Any] = {
     "others": 1200, "pairs": 100, "part": 0.4, "parts": [[3, 100], [5, 50]], "points": 4,
     "positives": 120, "power": 0.9, "ramp": 0, "rank": 3, "rate": 0.05, "rest": 110, "rows": 120,
     "rules": 20, "runs": 20, "savings": [[[0, 40], [2048, 20]]], "scale": 3, "share": 0.2,
-    "shared": 3, "shares": [[0, 40], [2048, 20]], "squares": 11, "t": 120, "tandem": 0.1, "target": 0.9,
-    "theta": 0.9,
+    "shared": 3, "shares": [[0, 40], [2048, 20]], "squares": 11, "t": 120,
+    "tandem": 0.1, "target": 0.9, "theta": 0.9,
     "thetas": 100, "thresholds": 20, "total": 12, "value": 1, "voters": 11, "wrong": 5,
 }  # fmt: skip
 """What every number of this name is, in all functions that take it."""
