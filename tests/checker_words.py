@@ -44,7 +44,7 @@ def grounds() -> dict[str, str]:
     model = "every choice made in training the model"
     for name in checker.OF_ROWS:
         bound = bound_of(name)
-        if bound is not None and bound.measures:
+        if bound is not None and bound.of == ("measure",):
             found[name] = (bound.theorem, bound.reference, model)
     digests = {name: short("; ".join(texts)) for name, texts in found.items()}
     for potential in checker.COSTS:

@@ -63,7 +63,10 @@ OTHERS: dict[str, dict[str, Any]] = {
     "moved_lower": MOVED | {"bound": "rates.rate_lower", "k": 97},
     "moved_upper": MOVED | {"bound": "rates.rate_upper"},
     "rows_to_pass": {"error": 0},
-    "shares_upper": {"parts": [[3, 100], [5, 50]], "shares": {"a": [0.4, 0.4], "b": [0.6, 0.6]}},
+    "shares_upper": {
+        "parts": [[3, 100], [5, 50]], "shares": {"a": [0.4, 0.4], "b": [0.6, 0.6]}, "delta": 0.05,
+        "claims": 2,
+    },
     "vote_loss": {"shares": [0.2, 0.6], "voters": 11, "wrong": 5},
     "counted_losses": {"losses": np.array([0.0, 0.5])},
     "wrong_shares": {"smaller": np.array([0.9, 0.5]), "larger": np.array([0.1])},
