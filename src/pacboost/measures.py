@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pacboost.bounds.measures import MEASURES
+from pacboost.bounds.known_measures import MEASURES
 
 __all__: list[str] = [*MEASURES]  # noqa: PLE0604
 

@@ -38,7 +38,7 @@ GIVEN: dict[str, Any] = {
     "dimension": 100, "disagreement": 0.1, "divergence": 1, "domain": 1200, "draws": 120,
     "epsilon": 0.1, "error": 0.05, "excess": 0.02, "factor": 2, "failure": 0.5, "features": 100,
     "fewest": 60, "first": 50, "found": 100, "gap": 0.1, "ghost": 120, "gibbs": 0.1, "goal": 0.1,
-    "groups": 120,
+    "groups": 120, "constant": 0,
     "halves": 120, "k": 12, "least": 0.9, "levels": 3, "log_goal": 3, "log_growth": 3,
     "log_inverse_prior": 3, "log_size": 6, "look": 100, "loss": 0.05,
     "losses": [[[0, 40], [2048, 20]]],
@@ -73,16 +73,8 @@ OTHERS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 """Where a function needs other numbers, or takes more than numbers."""
 SIMPLE = {
-    "Parts",
-    "Shares",
-    "Blocks",
-    "int",
-    "float",
-    "str",
-    "bool",
-    "int | None",
-    "Growth | float",
-}
+    "Parts", "Shares", "Blocks", "int", "float", "str", "bool", "int | None", "Growth | float",
+}  # fmt: skip
 LECTURES = (compression, finite, margins, nvote, sample_sizes, sequence, vc)
 
 

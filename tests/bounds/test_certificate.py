@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pacboost.bounds import filtering, holdout, occam, out_of_bag, selective, wording
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.coverages import COVERAGES
-from pacboost.bounds.measures import MEASURES
+from pacboost.bounds.known_measures import MEASURES
 from pacboost.errors import ParameterError
 from pacboost.theory import sample_sizes, sequence
 

@@ -10,9 +10,9 @@ import pacboost
 from pacboost import measures
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.counting import Counting
-from pacboost.bounds.measure import Measure
+from pacboost.bounds.known_measures import MEASURES
 from pacboost.bounds.measured import certificate, measures_of
-from pacboost.bounds.measures import MEASURES
+from pacboost.bounds.quantity import Measure
 from pacboost.bounds.registry import BOUNDS
 from pacboost.questions.scored_rows import RowsOfModel
 from tests.markdown import HOUSE

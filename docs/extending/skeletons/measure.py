@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pacboost.bounds.measure import Example, RateOfClass
+from pacboost.bounds.measure import RateOfClass
+from pacboost.bounds.quantity import Example
 from pacboost.bounds.scored_rows import Mask, ScoredRows
 
 

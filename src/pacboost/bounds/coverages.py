@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pacboost.bounds.measure import Quantity
+from pacboost.bounds.quantity import Quantity
 
 
 class SetCoverage(Quantity):

@@ -10,7 +10,7 @@ from typing import Any, ParamSpec
 
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.measures import MEASURES
+from pacboost.bounds.known_measures import MEASURES
 from pacboost.bounds.registry import BOUNDS, bound, makers
 from pacboost.bounds.wording import DRAWN
 from pacboost.errors import ParameterError, invalid

@@ -12,7 +12,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pacboost.bounds.measures import MEASURES
+from pacboost.bounds.coverages import COVERAGES
+from pacboost.bounds.known_measures import MEASURES
+from pacboost.bounds.quantity import Quantity
 from pacboost.bounds.registry import Bound, bound_of
 from pacboost.bounds.rounding import confidence
 from pacboost.numerics.percent import percent, percent_above
@@ -20,7 +22,6 @@ from pacboost.samples.equal_rows import DISTINCT
 
 if TYPE_CHECKING:
     from pacboost.bounds.certificate import Certificate
-    from pacboost.bounds.measure import Quantity
 
 
 GAP = "gap"
@@ -33,8 +34,6 @@ def quantity(of_what: str) -> type[Quantity] | None:
     >>> quantity("recall").__name__, quantity("new examples")
     ('Recall', None)
     """
-    from pacboost.bounds.coverages import COVERAGES
-
     return MEASURES.get(of_what) or COVERAGES.get(of_what)
 
 

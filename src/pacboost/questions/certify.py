@@ -13,9 +13,9 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.counting import rows_for_a_half
 from pacboost.bounds.family import Family
 from pacboost.bounds.held_out import HeldOut
-from pacboost.bounds.measure import Measure
-from pacboost.bounds.measures import MEASURES
+from pacboost.bounds.known_measures import MEASURES
 from pacboost.bounds.measures.error import Error
+from pacboost.bounds.quantity import Measure
 from pacboost.bounds.shift import shares_certificate
 from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError, warn
 from pacboost.models.answers import asked

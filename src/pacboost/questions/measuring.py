@@ -14,8 +14,9 @@ from pacboost.bounds import measured
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.counting import Count, Counting, TooFewRows, rows_for_a_half
 from pacboost.bounds.family import Family
-from pacboost.bounds.measure import ORDERED, Measure, OfClass, RateOfAll, mean_count, weakened
-from pacboost.bounds.measures import MEASURES
+from pacboost.bounds.known_measures import MEASURES
+from pacboost.bounds.measure import ORDERED, OfClass, RateOfAll, mean_count, weakened
+from pacboost.bounds.quantity import Measure
 from pacboost.bounds.scored_rows import Mask, ScoredRows, class_place
 from pacboost.errors import NotCertified, ParameterError, TooFewRowsWarning, invalid, warn
 from pacboost.numerics.checks import meant

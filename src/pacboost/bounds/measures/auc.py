@@ -16,7 +16,8 @@ from pacboost.bounds.losses import (
     ranks_upper,
     wrong_shares,
 )
-from pacboost.bounds.measure import Example, OfClass
+from pacboost.bounds.measure import OfClass
+from pacboost.bounds.quantity import Example
 from pacboost.bounds.registry import Ends
 
 RANKS = Ends.of(ranks_lower, ranks_upper)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pacboost.bounds.counting import Count, Counting
-from pacboost.bounds.measure import Example, Measure
+from pacboost.bounds.quantity import Example, Measure
 from pacboost.bounds.rates import balanced_lower, balanced_upper
 from pacboost.bounds.registry import Ends
 

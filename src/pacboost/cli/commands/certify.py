@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pacboost.bounds.measures import MEASURES
+from pacboost.bounds.known_measures import MEASURES
 from pacboost.cli import options
 from pacboost.cli.group import THE_ANSWER_IS_NO, option_name
 from pacboost.cli.output import answer, bold, certificate_facts, working

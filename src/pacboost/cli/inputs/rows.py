@@ -12,7 +12,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds.measures import MEASURES
+from pacboost.bounds.known_measures import MEASURES
 from pacboost.cli.inputs.files import FittedModel, check_output, data_file, open_model
 from pacboost.cli.output import working
 from pacboost.errors import DataError, FileError, InputWarning
