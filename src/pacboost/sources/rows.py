@@ -7,7 +7,7 @@ read. Whatever they are, they can be counted, some can be taken, and their colum
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
@@ -25,13 +25,15 @@ from pacboost.sources.table import Table
 Numbers = NDArray[np.intp]
 
 
-class Rows(ABC):
+class Rows:
     """Rows of one form; ``given`` is what came.
 
     >>> rows = Rows.of([["a", 1], ["b", 2], ["c", 3]])
     >>> rows.count, rows.take(np.array([0, 2])).given
     (3, [['a', 1], ['c', 3]])
     """
+
+    # no ABC: its ``isinstance`` takes ten times as long, several times for each prediction
 
     def __init__(self, given: Any) -> None:
         self.given = given
