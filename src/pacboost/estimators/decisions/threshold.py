@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.bounds import wording
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.decision import ThresholdCurve, ThresholdDecision
+from pacboost.bounds.decision import ThresholdCurve, ThresholdDecision, reached
 from pacboost.bounds.family import Family
 from pacboost.errors import FileError, NotCertified
 from pacboost.estimators.fitted.classifier import MistakesAndPredictions
@@ -333,7 +333,7 @@ def chosen(
     others = np.delete(classes, place)
     if chances is not None and others.size > 1:
         others = others[np.delete(chances, place, axis=1).argmax(axis=1)]
-    return np.asarray(np.where(score >= threshold, classes[place], others))
+    return np.asarray(np.where(reached(score, threshold), classes[place], others))
 
 
 class AnsweringClassifier(WrappedClassifier):
