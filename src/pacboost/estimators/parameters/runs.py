@@ -66,6 +66,9 @@ Each is called with every ``Round``; returning True stops the run.
 """, of=(*ONE_RUN, FILTERED, *BAGS, *FORESTS)),
     Param("memory", None, Bytes(optional=True), of=(FILTERED,), option="--memory",
           help='The maximum memory of the process, such as "2GB".'),
+    Param("sample_rows", None, Whole(least=1, optional=True), of=(FILTERED,),
+          option="--sample-rows"),
+    Param("checkpoint", None, Described("str or path"), of=(FILTERED,), option="--checkpoint"),
     Param("random_state", None, Described("int, RandomState or None"), """
 The seed of everything that is drawn. Give a number to get the same model again.
 """, of=(*VOTES, "AdaBoostRegressor"), others=("seed", "random_seed"), option="--seed"),

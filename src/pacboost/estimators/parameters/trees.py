@@ -25,8 +25,10 @@ OF_TREES = (
         "BoostClassifier", "TextBoostClassifier", FILTERED,
     ), option="--booster"),
     Param("learner", "tree", Described("str, learner, scikit-learn classifier or function"),
-          of=TREES, defaults={"BoostRegressor": None}, others=("estimator", "base_estimator"),
+          of=("BoostClassifier", FILTERED), others=("estimator", "base_estimator"),
           option="--learner"),
+    Param("learner", None, Described("None, \"tree\", Tree or scikit-learn regressor"),
+          of=("BoostRegressor",)),
     Param("learning_rate", None, Share(optional=True, because=LONGER_STEPS), of=TREES,
           others=("shrinkage_rate", "eta"), option="--learning-rate",
           help=f"Factor on every vote.  [default: {RATE_OF_TREES}, else 1; 0.2 for trees by "

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.boosting import ask_of
 from pacboost.estimators.boosting.choosing import TreesChooser
 from pacboost.estimators.boosting.text import TextBoostClassifier, WordsChooser, text_columns
+from pacboost.estimators.parameters.trials import TrialParameters
 from pacboost.estimators.parameters.values import Values
 from pacboost.fit.ask import Ask
 from pacboost.fit.settings import ROWS_PER_LEAF
 from pacboost.models.schema import ColumnOptions
 
 OWNER = "StrongClassifier"
-SHARED = ("n_jobs", "device", "verbose", "quality", "derive", "n_estimators")
-"""What BoostClassifier goes by as well."""
 SHARED_BY_TEXTS = ("n_jobs", "device", "verbose", "n_estimators")
+SHARED = (*SHARED_BY_TEXTS, *(each.name for each in fields(TrialParameters)))
+"""What BoostClassifier goes by as well."""
 
 
 @dataclass(frozen=True)
