@@ -221,7 +221,8 @@ class StrongClassifier(TrialParameters, Classifier):
 
         self._fitted("report")
         verdict: Any = self.verdict_
-        said = Sentence(*verdict.headline, verdict.note)
+        before, strong, after = verdict.headline
+        said = Sentence(before, strong, after, verdict.note)
         return super().report(path, X, y, title=title, sentence=said, decision=self.decision_)
 
     @explains_input
