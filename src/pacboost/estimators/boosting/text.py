@@ -233,6 +233,14 @@ class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[mis
     def _chooser(self, asked: Values) -> EstimatorChooser:
         return WordsChooser(asked)
 
+    @property
+    def features_(self) -> Features:
+        """The options for reading texts, and the vocabulary, if rows hold texts."""
+        text = self._fitted("features_").text
+        if text is None:
+            raise AttributeError("features_ is missing: the rows of the fit held no texts")
+        return text
+
     def _column_options(self) -> ColumnOptions:
         asked = Values.of(self.get_params(deep=False))
         return text_columns(asked, type(self).__name__)
