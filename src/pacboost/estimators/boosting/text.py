@@ -19,17 +19,15 @@ from pacboost.estimators.boosting.boosting import EstimatorChooser, FitData, boo
 from pacboost.estimators.fitted.classifier import Classifier
 from pacboost.estimators.fitted.explaining import explain_row
 from pacboost.estimators.fitting.callbacks import CallbackSupportMixin
-from pacboost.estimators.fitting.parameters import (
-    begins_by_prior,
-    most_rounds,
-    step_size,
-    with_fields,
-)
-from pacboost.estimators.inputs.documented import accepts_aliases, described_by, documented_like
+from pacboost.estimators.fitting.nested import with_fields
+from pacboost.estimators.fitting.rounds import begins_by_prior, most_rounds
+from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import described_by, documented_like
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.estimators.inputs.validation_sets import read_sets
+from pacboost.estimators.parameters.values import Values
 from pacboost.fit.ask import Ask, FitRows
-from pacboost.fit.recipe import Recipe
+from pacboost.fit.recipe import Candidate, Recipe
 from pacboost.fit.settings import PATIENCE_OF_TEXTS, TEXT_ROUNDS, TEXT_ROUNDS_AFTER_LINEAR
 from pacboost.learners.words import Words
 from pacboost.models.explain import explanation
@@ -241,8 +239,8 @@ class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[mis
         rows = text if is_frame(text) else [text]
         return explain_row(self, rows, top, for_class=for_class, by=by)
 
-    def _chooser(self) -> EstimatorChooser:
-        return WordsChooser(self)
+    def _chooser(self, asked: Values) -> EstimatorChooser:
+        return WordsChooser(asked)
 
     @property
     def features_(self) -> Features:
@@ -276,11 +274,11 @@ class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[mis
 class WordsChooser(EstimatorChooser):
     """Makes the recipe of TextBoostClassifier."""
 
-    asked: TextBoostClassifier
+    asked: Values
 
     patience = PATIENCE_OF_TEXTS
 
-    def recipe(self, rows: FitRows, ask: Ask) -> Recipe:
+    def candidate(self, rows: FitRows, ask: Ask) -> Candidate:
         """Return lists of words; if rows are texts alone, a linear round comes first."""
         asked = self.asked
         length = positive_whole("length", asked.length)
@@ -292,7 +290,8 @@ class WordsChooser(EstimatorChooser):
         linear = isinstance(rows.schema.text, TextFeatures) and isinstance(asked.booster, str)
         openings = (LinearWords(),) if linear and isinstance(booster, Logit) else ()
         usual = TEXT_ROUNDS_AFTER_LINEAR if openings else TEXT_ROUNDS
-        return Recipe(learner, booster, most_rounds(asked, usual, booster), openings=openings)
+        rounds = most_rounds(asked, usual, booster)
+        return Candidate(Recipe(learner, booster, rounds, openings=openings))
 
     def _booster(self, rows: FitRows) -> Booster[Any]:
         asked, choice = self.asked, self.asked.booster
@@ -301,9 +300,8 @@ class WordsChooser(EstimatorChooser):
         booster = as_booster(choice)
         changes: dict[str, Any] = {}
         if isinstance(choice, str):
-            rate = step_size(asked)
-            if rate is not None and hasattr(booster, "learning_rate"):
-                changes["learning_rate"] = rate
+            if hasattr(booster, "learning_rate"):
+                changes["learning_rate"] = asked.learning_rate
             if isinstance(booster, Logit):  # which counts l2 in rows of its first weight
                 classes = max(2, rows.learn.signs.shape[1])
                 l2 = real_number("l2", asked.l2) * classes**2 / (4 * (classes - 1))

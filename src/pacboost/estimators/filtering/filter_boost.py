@@ -25,10 +25,12 @@ from pacboost.estimators.filtering.filter_session import Session, Watcher
 from pacboost.estimators.filtering.filter_setup import check_rows, end_of_time, seed_of_run, set_up
 from pacboost.estimators.fitted.classifier import Classifier
 from pacboost.estimators.fitting.attempt import all_or_nothing
-from pacboost.estimators.fitting.parameters import named
-from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.estimators.inputs.parameters import callables, progress_after, read_seconds
+from pacboost.estimators.fitting.nested import named
+from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import documented
+from pacboost.estimators.inputs.parameters import callables, progress_after
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
+from pacboost.estimators.parameters.checks import Seconds
 from pacboost.fit.targets import read_labels, warn_of_one_class
 from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.kernels.machine import machine
@@ -112,7 +114,9 @@ class FilterBoostClassifier(Classifier):
         20. Raise it if labels are noisy.
     checkpoint : str or path, default=None
         A file that a fit writes from time to time, and on Ctrl-C. A later fit with the same
-        parameters and source continues from it to the same model, and then deletes it.
+        parameters and source continues from it to the same model, and then deletes it. If a fit
+        was stopped by Ctrl-C, a callback or ``time_limit``, its certificate and those that follow
+        pay for their looks, as those of ``partial_fit`` do.
     callbacks : list of functions, default=None
         Called with every ``Refill`` and every ``Round``; returning True stops the fit.
 
@@ -209,7 +213,7 @@ class FilterBoostClassifier(Classifier):
         """
 
         def opened(seed: int) -> AbstractOracle:
-            seconds = read_seconds("timeout", timeout)
+            seconds = Seconds(optional=True).checked("timeout", timeout)
             oracle = open_source(source, target, seed, client, seconds, **options)
             self._schema = Schema(oracle.n_columns, oracle.names, owner=type(self).__name__)
             return oracle
@@ -321,6 +325,7 @@ class FilterBoostClassifier(Classifier):
         by_rows, by_test = (
             (None, None) if self._refusal else session.certificates(float(self.delta))
         )
+        self._refusal = self._refusal or session.refusal
         vote, ledger = run.vote_so_far.vote(), run.ledger()
         ledger.vote_digest = vote_digest(vote)
         model = Model(
@@ -341,8 +346,8 @@ class FilterBoostClassifier(Classifier):
 
     def _keep_interrupted(self, session: Session) -> str:
         session.run.stopped = StopReason(Stop.INTERRUPTED)
-        saved = f", or continue from {self.checkpoint}" if session.write() else ""
         self._keep(session)
+        saved = f", or continue from {self.checkpoint}" if session.write() else ""
         return (
             f"the {len(session.run.vote_so_far)} rounds done before the interrupt are kept; use "
             f"the estimator{saved}"
