@@ -27,7 +27,7 @@ Answer = TypeVar("Answer")
 def read_rows(estimator: Estimator, X: object) -> Table:
     """Read rows by the schema of the fit, on the GPU if they are scored there."""
     _check_fitted(estimator)
-    rows = Rows.of(X)
+    rows = Rows.of(estimator._features(X))
     with using(estimator.n_jobs), using_gpu(on_gpu(estimator, rows)):
         return estimator.model_.schema.read(rows)
 
@@ -38,7 +38,7 @@ def answered(estimator: Estimator, X: object, answer: Callable[[Model, Any], Ans
     ``answer`` is a method of ``Model``, such as ``Model.decide``.
     """
     _check_fitted(estimator)
-    rows, model = Rows.of(X), estimator.model_
+    rows, model = Rows.of(estimator._features(X)), estimator.model_
     gpu = on_gpu(estimator, rows)
     with using(estimator.n_jobs), using_gpu(gpu):
         table = model.schema.read(rows)
