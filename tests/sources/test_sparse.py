@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from pacboost.errors import DataError
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.oracles.held import hold
+from pacboost.sources.oracles.row_block import hold
 from pacboost.sources.sparse import SparseTable, WordTable, words_of
 from tests.sparse_samples import twins
 from tests.word_samples import some_presence

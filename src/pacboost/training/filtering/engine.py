@@ -25,7 +25,7 @@ from pacboost.training.filtering.candidates import Candidates, key_of, numbers
 from pacboost.training.filtering.plan import MAX_READ_PER_ROW, FilteringPlan, share_of
 from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.remote import RemoteRefilling
-from pacboost.training.filtering.rows import MarginRows, RowEncoder, VoteSoFar
+from pacboost.training.filtering.rows import RowEncoder, ScoredBatch, VoteSoFar
 from pacboost.training.filtering.stream import BlockRows
 from pacboost.training.run.loop import Run
 from pacboost.training.run.rounds import FinishedRound
@@ -67,7 +67,7 @@ class Filtering:
         self.stopped: StopReason | None = None
         self.certified = False
         """Whether the run stopped because the error is surely below ε."""
-        self._carried: MarginRows | None = None
+        self._carried: ScoredBatch | None = None
         self.threads = min(threads(), usable_cores(), MAX_THREADS)
         """Number of threads that score candidates; the model does not depend on it."""
         self.before_refill: Callable[[], object] = bool
@@ -87,7 +87,7 @@ class Filtering:
                     Stop.ALL_ROUNDS, {"rounds": self.plan.rounds}
                 )
 
-    def fill(self, *, all_of_it: bool = False) -> MarginRows | None:
+    def fill(self, *, all_of_it: bool = False) -> ScoredBatch | None:
         """Draw a sample, and test at the same time whether the vote is good enough.
 
         With ``all_of_it``, every row of the source is considered.
@@ -182,7 +182,7 @@ class Filtering:
                 Stop.STARVED, {**counts, "where": where, "error": last.error_upper}
             )
 
-    def _thinned(self, rows: MarginRows, size: int) -> MarginRows:
+    def _thinned(self, rows: ScoredBatch, size: int) -> ScoredBatch:
         self.mass = rows.mass / self._n_candidates()
         excess = rows.n_rows / size
         if excess <= 1.25:
@@ -196,7 +196,7 @@ class Filtering:
         all_rows = self.candidates.oracle.n_rows if self.candidates.whole else None
         return all_rows or self.refills[-1].draws
 
-    def _run(self, rows: MarginRows) -> Run:
+    def _run(self, rows: ScoredBatch) -> Run:
         base = 1 / rows.odds
         base /= mean(base)
         bins = self.encoder.bins
@@ -213,10 +213,10 @@ class Filtering:
         run.continue_on_other_rows(rows.margins, self.vote_so_far.votes, rows.path)
         return run
 
-    def rounds_on(self, rows: MarginRows) -> Iterator[Event]:
+    def rounds_on(self, rows: ScoredBatch) -> Iterator[Event]:
         return self.boost(rows)
 
-    def _rounds(self, rows: MarginRows | None) -> Iterator[Event]:
+    def _rounds(self, rows: ScoredBatch | None) -> Iterator[Event]:
         if not self.stopped:
             yield from self.rounds_without() if rows is None else self.rounds_on(rows)
 
@@ -224,7 +224,7 @@ class Filtering:
         """Run rounds without a sample; only the constant rules of faithful runs can."""
         return iter(())
 
-    def boost(self, rows: MarginRows) -> Iterator[Round]:
+    def boost(self, rows: ScoredBatch) -> Iterator[Round]:
         """Boost on a sample as long as enough of it would still be accepted."""
         run = self._run(rows)
         first = 0.0
@@ -243,7 +243,7 @@ class Filtering:
         if run.stopped == StopReason(Stop.NO_EDGE) and not run.done:
             self.stopped = run.stopped
 
-    def carry_over(self, rows: MarginRows) -> MarginRows:
+    def carry_over(self, rows: ScoredBatch) -> ScoredBatch:
         """Add rows of the last sample that would still be accepted, up to the size of a sample."""
         if self._carried is not None:
             key = key_of(self.plan.seed, 7, len(self.refills))
@@ -255,11 +255,11 @@ class Filtering:
             odds = (self._carried.odds * share)[stay]
             if stay.size:
                 part = dataclasses.replace(old.take(stay), odds=odds)
-                rows = MarginRows.join([part, rows])
+                rows = ScoredBatch.join([part, rows])
         self._carried = rows
         return rows
 
-    def _still_accepted(self, run: Run, rows: MarginRows) -> tuple[Floats, Floats]:
+    def _still_accepted(self, run: Run, rows: ScoredBatch) -> tuple[Floats, Floats]:
         """Return the weight of all candidates that each row stands for, and its chance to stay."""
         path, margins = getattr(run.state, "log_weights", None), run.margins
         weights, stay = np.empty(rows.n_rows), np.empty(rows.n_rows)

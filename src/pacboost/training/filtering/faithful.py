@@ -24,7 +24,7 @@ from pacboost.training.filtering.candidates import key_of
 from pacboost.training.filtering.engine import Event, Filtering
 from pacboost.training.filtering.plan import SHARE_OF_EPSILON, EdgeTest, draws_for, share_of
 from pacboost.training.filtering.refilling import Refilling
-from pacboost.training.filtering.rows import MarginRows
+from pacboost.training.filtering.rows import ScoredBatch
 from pacboost.training.run.rounds import FinishedRound
 from pacboost.training.run.stop_reason import Stop, StopReason
 
@@ -69,11 +69,11 @@ class Faithful(Filtering):
         enough = SHARE_OF_EPSILON * epsilon / (factor or 1)
         return test.lower >= enough or len(self.vote_so_far) == 0
 
-    def _thinned(self, rows: MarginRows, size: int) -> MarginRows:
+    def _thinned(self, rows: ScoredBatch, size: int) -> ScoredBatch:
         """Return the first rows, which are independent draws like all accepted rows."""
         return rows.take(np.arange(min(size, rows.n_rows)))
 
-    def rounds_on(self, rows: MarginRows) -> Iterator[Event]:
+    def rounds_on(self, rows: ScoredBatch) -> Iterator[Event]:
         edges = []
         for attempt in range(TRIES):
             run = self._run(rows)
