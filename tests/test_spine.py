@@ -18,7 +18,7 @@ MAX_FUNCTION_LINES, MAX_PARAMETERS = 60, 8
 MAX_ANCESTORS = 3
 FEATURES = (
     "cuda", "cluster", "remote", "text", "words", "sparse", "copies", "sketch.py", "straight_lines",
-    "pairs", "oracles", "lab", "theory",
+    "pairs", "oracles", "pacboost.lab", "theory",
 )  # fmt: skip
 
 LONG_FUNCTIONS: set[tuple[str, str]] = set()

@@ -13,7 +13,7 @@ from pacboost.kernels.native import native
 from pacboost.kernels.team import team_for, together
 from pacboost.samples.bins import upper_cuts
 from pacboost.samples.sample import Sample
-from pacboost.sources.table import Values
+from pacboost.sources.values import Values
 
 
 @dataclass(frozen=True)

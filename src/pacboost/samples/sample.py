@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from pacboost.kernels.threads import ROWS_FOR_CHEAP_KERNELS, each_rows
 from pacboost.samples.bins import Bins, Codes
 from pacboost.samples.sparse_codes import SparseCodes
-from pacboost.sources.table import Table, Values
+from pacboost.sources.table import Table
+from pacboost.sources.values import Values
 
 Signs = NDArray[np.int8]
 MAX_DENSE_COLUMNS, MAX_DENSE_CELLS = 512, 2**26

@@ -26,8 +26,8 @@ from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import CategorisedArray
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.frame_table import FrameTable
-from pacboost.sources.levels import is_missing
 from pacboost.sources.table import Table
+from pacboost.sources.values import is_missing
 from pacboost.training import metrics
 
 if TYPE_CHECKING:

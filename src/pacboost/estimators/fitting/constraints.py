@@ -39,9 +39,10 @@ def interaction_sets(given: Any, table: Table) -> list[tuple[int, ...]] | str | 
 
     >>> import numpy as np
     >>> from pacboost.sources.arrays import ArrayTable
+    >>> from pacboost.sources.kinds.dates import Dates
     >>> from pacboost.sources.levels import Levels
     >>> names = ("id", "age", "bought: year")
-    >>> table = ArrayTable(np.zeros((1, 3)), names, Levels({}, {2: "year"}))
+    >>> table = ArrayTable(np.zeros((1, 3)), names, Levels({}, {2: Dates("year")}))
     >>> interaction_sets([["age", "bought"], [0]], table)
     [(1, 2), (0,)]
     """

@@ -15,7 +15,7 @@ from pacboost.errors import ParameterError, invalid
 from pacboost.estimators.parameters.table import checked
 from pacboost.numerics.checks import integer, plain, positive_whole, real_number
 from pacboost.numerics.interactive import person_waits_here
-from pacboost.sources.explained_errors import shown
+from pacboost.sources.odd_cells import shown
 
 
 @contextmanager
