@@ -12,6 +12,11 @@ from pacboost.errors import ParameterError
 from tests.estimators.boosting.worlds import product_of_columns
 
 QUICK: dict[str, Any] = {
+    "n_estimators": 60,
+    "learning_rate": 0.5,
+    "early_stopping": 3,
+    "random_state": 0,
+}
 TABLE = np.random.default_rng(0).normal(size=(500, 4))
 
 
@@ -51,6 +56,7 @@ def test_black_boxes_have_no_splits() -> None:
         model.importances("count")
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("booster", ["adaboost", "gentle", "mada", "logit"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_the_log_loss_is_that_of_the_probabilities(booster: str, classes: int) -> None:

@@ -47,6 +47,7 @@ def test_categories_are_the_same_from_every_frame() -> None:
     assert same(BoostClassifier(n_estimators=8, random_state=0).fit(cells, y), expected)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("holes", [False, True])
 @pytest.mark.parametrize("options", [{}, {"learner": "stump"}, {"booster": "adaboost"}])
 def test_unseen_levels_act_as_missing_ones(options: dict[str, Any], holes: bool) -> None:

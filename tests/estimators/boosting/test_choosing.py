@@ -116,6 +116,7 @@ def answers_of(kind: Any) -> Any:
     return ANSWERS if kind is BoostRegressor else SIGNS
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("wrong", ["good", 3, None])
 def test_there_are_three_qualities(kind: Any, wrong: Any) -> None:
