@@ -148,6 +148,7 @@ MEMORISING: dict[str, Callable[[int], Any]] = {
 }
 
 
+@pytest.mark.each_value
 @several_runs(6, 300)
 @pytest.mark.parametrize("way", MEMORISING)
 @pytest.mark.parametrize("world", [visits, dated_visits])

@@ -110,6 +110,7 @@ def test_claims_follow_from_the_numbers(claim: str) -> None:
 PLAIN_NUMBERS = {name for name, own in wording.MEASURES.items() if not own.rate} | {wording.GAP}
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("of_what", wording.OF_WHAT)
 @pytest.mark.parametrize("checked", [True, False])
 def test_every_claim_is_a_sentence_with_its_number(of_what: str, checked: bool) -> None:

@@ -218,6 +218,7 @@ def draws(oracle: Halves | Disagreements, sizes: list[int]) -> NDArray[np.int64]
     return np.concatenate([points(oracle.draw(size)) for size in sizes])
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("sizes", [[20_000], [1] * 1000, [7, 900] * 20])
 @pytest.mark.parametrize("mistakes", [[3], [0, 1, 2, 3, 4]])
 def test_half_of_the_second_oracle_is_wrong(mistakes: list[int], sizes: list[int]) -> None:

@@ -33,6 +33,7 @@ from tests.training.filtering.setups import Choppy
 BOOSTERS = ["logit", "measure", "mada", "smooth", "projection"]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("learner", ["tree", "stump"])
 def test_learns_with_every_booster(booster: str, learner: str) -> None:

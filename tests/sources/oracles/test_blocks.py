@@ -53,6 +53,7 @@ class Blocks(BlockOracle):
 SIZES = [10, 0, 3, 25, 1, 7, 12]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("known", "ahead"),
     [(True, 0), (False, 0), (True, 1), (False, 1), (True, 2), (True, 3), (True, 9)],

@@ -290,6 +290,7 @@ def test_the_alarm_does_not_depend_on_batches_or_checkpoints(sizes: list[int]) -
         np.testing.assert_array_equal(made.state()[name], values)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("epoch", [130, 300, 3000, 100_000])
 @pytest.mark.parametrize("shuffled", [True, False])
 def test_the_alarm_of_rows_that_come_again(epoch: int, shuffled: bool) -> None:

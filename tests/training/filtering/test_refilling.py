@@ -66,6 +66,7 @@ def p_value(kept: ScoredBatch, weights: Floats) -> float:
     return float(stats.chisquare(seen[there], expected).pvalue)
 
 
+@pytest.mark.each_value
 @EACH_BOOSTER
 @pytest.mark.parametrize("seed", [0, 1])
 def test_kept_rows_are_drawn_by_weight(booster: FilteringBooster[Any], seed: int) -> None:

@@ -28,6 +28,7 @@ def read(labels: Any, classes: Any, *, codes: bool = True) -> CodedBatch:
     return RowEncoder(np.asarray(classes), bins).read(oracle.take(np.arange(6)))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("codes", [True, False])
 @pytest.mark.parametrize(
     ("labels", "classes"),
