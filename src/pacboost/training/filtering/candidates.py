@@ -63,6 +63,7 @@ class FilterBatch:
     def pieces(self, usable: NDArray[np.bool_] | None, max_rows: int) -> Iterator[FilterBatch]:
         """Divide the usable rows (None: all) into equal pieces of at most ``max_rows`` rows."""
         places = np.arange(self.ids.size) if usable is None else np.flatnonzero(usable)
+        # equal pieces, so that threads end at about the same time
         size = -(-places.size // max(1, -(-places.size // max_rows))) or 1
         for first in range(0, max(1, places.size), size):
             chosen, last = places[first : first + size], first + size >= places.size
@@ -256,6 +257,7 @@ class ArrayRows(Candidates):
         super().__init__(oracle, seed)
         self._array, self._classes = oracle, classes
         rows = oracle.n_rows
+        # a kind is one byte: a billion rows take a gigabyte
         last = 255 - UNSEEN
         self.kinds = UNSEEN + np.minimum(oracle.class_numbers(classes), last).astype(np.uint8)
         self._unseen = np.full(last + 1, first_chance)
@@ -270,6 +272,7 @@ class ArrayRows(Candidates):
         generator = np.random.default_rng(int(key_of(self.seed, 6)))
         drawn = np.arange(self.kinds.size)
         if drawn.size > count:
+            # drawn with replacement, then taken once: a permutation would take memory for every row
             drawn = np.unique(generator.integers(self.kinds.size, size=count))
         usable = drawn[self.kinds[drawn] >= UNSEEN]
         return self._array.take(usable).table
@@ -285,6 +288,7 @@ class ArrayRows(Candidates):
 
     def offer(self, key: np.uint64, scale: float) -> Iterator[Iterable[FilterBatch]]:
         """Return fresh rows first, then all rows whose random number is below their bound."""
+        # first, since their weights bound those of rows that were never scored
         fresh = self._fresh(key)
         if fresh.size:
             batch = self._array.take(fresh)
@@ -323,6 +327,7 @@ class ArrayRows(Candidates):
                 hard = max(float(np.quantile(of_class, HARD_QUANTILE)), MAX_GROWTH * mean(of_class))
                 self._unseen[k] = min(1.0, hard)
             elif self._numbered.size > 0:
+                # too few rows of a class bound nothing, so that all its rows are scored
                 self._unseen[k] = 1.0
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -344,6 +349,7 @@ class ArrayRows(Candidates):
         count = max(self._per_test, min(ROWS_PER_TEST, rows.size // 2), MIN_ROWS_OF_CLASS)
         if not (self.kinds < APART).any():
             count = min(MIN_ROWS_OF_CLASS, count)
+        # by another key than rows are accepted by: low numbers would be accepted more often
         drawn = numbers(rows.astype(np.uint64), key ^ np.uint64(1))
         return (
             rows[drawn <= np.partition(drawn, count - 1)[count - 1]] if count < rows.size else rows
@@ -352,6 +358,7 @@ class ArrayRows(Candidates):
     def _bounds(self) -> Floats:
         bounds = 2.0 ** (-np.arange(256) / STEPS_PER_HALVING)
         bounds[UNSEEN:] = self._unseen
+        # rows that certify or test are never candidates
         bounds[[APART, RESERVED]] = 0.0
         return bounds
 

@@ -93,6 +93,7 @@ class Filtering:
         With ``all_of_it``, every row of the source is considered.
         """
         number = len(self.refills)
+        # the k-th refill has a share of 1/(k(k+1)), so that all tests of a run hold together
         delta = share_of(self.plan.delta / 2, number)
         size = self._wanted(delta)
         max_draws = self._max_draws(size)
@@ -190,6 +191,7 @@ class Filtering:
         key = key_of(self.plan.seed, 3, len(self.refills))
         chosen = np.flatnonzero(numbers(np.arange(rows.n_rows, dtype=np.uint64), key) < 1 / excess)
         fewer = rows.take(chosen)
+        # a row that stays with probability 1/excess stands for so many more candidates
         return dataclasses.replace(fewer, odds=fewer.odds / excess)
 
     def _n_candidates(self) -> int:
@@ -197,11 +199,13 @@ class Filtering:
         return all_rows or self.refills[-1].draws
 
     def _run(self, rows: ScoredBatch) -> Run:
+        # weights corrected for how rows were drawn, as in importance sampling
         base = 1 / rows.odds
         base /= mean(base)
         bins = self.encoder.bins
         sample = Sample(rows.table, rows.signs, base, bins, self._answers, rows.labels)
         booster = self._booster
+        # the vote has its constant from the first sample
         if len(self.vote_so_far) and booster.prior:
             booster = dataclasses.replace(booster, prior=False)  # type: ignore[type-var]
         penalty = getattr(booster, "l2", 0.0)
@@ -251,6 +255,7 @@ class Filtering:
             old = self.vote_so_far.score(self._carried)
             share = np.minimum(1.0, old.chances / self._carried.chances)
             stay = np.flatnonzero(numbers(np.arange(old.n_rows, dtype=np.uint64), key) < share)
+            # the newest rows stay: their weights are nearest to those of now
             stay = stay[-room:] if room else stay[:0]
             odds = (self._carried.odds * share)[stay]
             if stay.size:

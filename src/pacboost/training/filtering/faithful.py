@@ -66,6 +66,7 @@ class Faithful(Filtering):
         if epsilon is None or refilling.test.count == 0:
             return True
         test = refilling.test if factor else refilling.error_test
+        # a filter waits 1/μ draws for an example, so the theorems go on only while μ is above c·ε
         enough = SHARE_OF_EPSILON * epsilon / (factor or 1)
         return test.lower >= enough or len(self.vote_so_far) == 0
 
@@ -82,6 +83,7 @@ class Faithful(Filtering):
             if done is not None and test is not None and test.found is not None:
                 vote = 1.0 if run.cells else done.entry.vote
                 if isinstance(self._booster, BoundedWeights) and not run.cells:
+                    # a vote is made of whole-number weights: 40 bits give the edge to 1e-12
                     weight = 2**40
                     wrong = round(weight * (0.5 - test.found))
                     vote = self._booster.vote(Measured(weight, wrong))

@@ -105,6 +105,7 @@ class RefillTask:
         chosen = chosen[:count]
         accepted = replace(rows.take(chosen), odds=odds[:count])
         tests = [(piece.kinds, *rows.outcomes)] if piece.is_unbiased else []
+        # only accepted rows are copied, and these are few
         hashed = self._hash(batch.take(chosen).read().table, accepted.rows)
         scored = rows.n_rows, rows.rows, rows.chances
         return RefillPart(*scored, tests, accepted, *hashed, piece.last)
@@ -136,6 +137,7 @@ class RefillTests:
 
     def error_upper(self, factor: float) -> float:
         """Return the smaller of the two bounds; for a factor of 0, that by mistakes."""
+        # each has half of delta, so that the smaller one may be chosen after looking
         by_mistakes = self.error.upper
         return min(1.0, by_mistakes, factor * self.weight.upper) if factor else by_mistakes
 
@@ -210,6 +212,7 @@ class Refilling:
         for part in in_order(look, pieces, self._threads):
             parts.append(part)
             if part.last:
+                # in the order of the pieces: sums of floats depend on it, and threads may not
                 result, parts = RefillPart.join(parts), []
                 candidates.seen(result.rows, result.chances)
                 self._add(result)
@@ -241,6 +244,7 @@ class Refilling:
             return
         kinds, *outcomes = (np.concatenate(parts) for parts in zip(*self._tests, strict=True))
         self._tests = []
+        # only rows that nothing has used are fresh draws for the vote, so kinds are counted apart
         for kind, tally in enumerate(self._tallies):
             of_kind = kinds == kind
             if of_kind.any():
@@ -257,6 +261,7 @@ class Refilling:
         rows = self._candidates.oracle.n_rows
         sums = np.zeros(3)
         for part in self._parts:
+            # an accepted row stands for 1/odds candidates (Horvitz and Thompson)
             sums += [total(numbers / part.odds) for numbers in part.outcomes]
         mean, wrong, loss = sums / (rows or 1)
         return min(1.0, mean), min(1.0, wrong), loss

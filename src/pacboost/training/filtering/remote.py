@@ -153,6 +153,7 @@ class RemoteRefilling(Refilling):
                 where = self._oracle.source.block_place(spans[0].block)
                 arguments = self._oracle.shared(here), self._shared_look(), where, spans
                 ahead.append((self._cluster.submit(look_at, *arguments), spans))
+            # in the order of the draws: which worker is faster may not change the model
             job, spans = ahead.popleft()
             results, block = job.result(), (spans[0].lap, spans[0].block)
             if block != self._oracle.last_counted:  # once for all tasks that look at it

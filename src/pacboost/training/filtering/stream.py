@@ -127,6 +127,7 @@ class Stream(Candidates):
         """Return at most ``count`` rows: first those read ahead, then those of the oracle."""
         if not self._waiting:
             drawn = self.oracle.draw_unread(count)
+            # hashes need the values: such rows are read now, and not once more later
             hashed = self._arrivals is not None or self._alarm is not None
             return drawn.read() if hashed else drawn
         batch = self._waiting.pop(0)
@@ -169,6 +170,7 @@ class Stream(Candidates):
             batch = self._next(self.at_once)
             ids = self.coins.ids(batch)
             first = self._first_time(batch, ids)
+            # no row is new any more: the source is in a further pass, or repeats itself
             if not first.any():
                 break
             drawn += batch.n_rows
@@ -225,6 +227,7 @@ class Stream(Candidates):
     def _offered(self, batch: Batch, tickets: NDArray[np.uint64], *, ahead: bool) -> FilterBatch:
         ids = self.coins.ids(batch)
         new = self._first_time(batch, ids)
+        # bins were chosen by rows read ahead, except by those that may be set apart
         fresh = new & self._may_set_apart(ids) if ahead else new
         return FilterBatch(batch, ids, kinds_of(new, fresh), tickets)
 
