@@ -336,7 +336,8 @@ def test_copies_are_on_one_side_of_every_division(share: float) -> None:
 def test_labels_have_no_say_in_what_is_counted(copies: str) -> None:
     X, y = visits(0)
     chosen = [
-        division.share_apart(X, labels, "holdout", 0.2, 7, copies).rows for labels in (y, 1 - y, y * 0)
+        division.share_apart(X, labels, "holdout", 0.2, 7, copies).rows
+        for labels in (y, 1 - y, y * 0)
     ]
     assert all(np.array_equal(np.asarray(chosen[0]), np.asarray(rows)) for rows in chosen)
 
