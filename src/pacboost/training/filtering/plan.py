@@ -152,6 +152,7 @@ class EdgeTest:
         """A lower bound on the advantage over guessing, once the rule is accepted."""
         if not self.count or self.hopeless:
             return None
+        # |u| ≥ A(1 + 1/tau) gives u/(1 + tau) ≤ g, and u - A ≥ PART·floor gives g ≥ PART·floor
         threshold = max(self._width * (1 + 1 / TAU), self._width + PART * self.floor)
         if self._advantage < threshold:
             return None

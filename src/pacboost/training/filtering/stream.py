@@ -321,5 +321,6 @@ class BlockRows(Stream):
 
 def _one_each(ids: NDArray[np.uint64], coins: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the place of the row with the lowest coin for every identity, in order."""
+    # by coins: which copy stands for a row may not depend on where blocks lie
     order = np.argsort(coins, kind="stable")
     return np.sort(order[np.unique(ids[order], return_index=True)[1]])

@@ -96,6 +96,7 @@ def edge_of(sums: Sums, values: CellValues) -> float:
 
 def exponential_normaliser(sums: Sums, values: CellValues) -> float:
     """Return Z = Σ D exp(-y·value), from the weights of the two signs in every cell."""
+    # weights are plus + minus, and pulls plus - minus
     plus, minus = (sums.weights + sums.pulls) / 2, (sums.weights - sums.pulls) / 2
     return math.fsum((plus * exp(-values) + minus * exp(values)).ravel()) / sums.weight
 
@@ -112,6 +113,7 @@ def mean_of_costs(costs: Floats, margins: Floats, base: Floats) -> float:
 def base_weights(sample: Sample) -> Wholes:
     """Return the base weights in whole units, one for each row."""
     shares = np.broadcast_to(sample.base / total(sample.base), (sample.n_rows,))
+    # at least 1: a row that rounds to nothing would never be learned from
     units: Wholes = np.maximum(np.rint(shares * FRESH_TOTAL), 1).astype(np.int64)
     return units
 
