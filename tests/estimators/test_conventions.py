@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn
+from scipy import sparse
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import GridSearchCV, GroupKFold
@@ -59,6 +60,23 @@ def test_grid_search_routes_weights_and_groups(estimator: Any) -> None:
         assert found.cv_results_[f"split{number}_test_score"][1] == pytest.approx(expected)
     best = clone(estimator).set_params(**found.best_params_).fit(X, y, **given)
     assert np.array_equal(found.predict(X), best.predict(X))
+
+
+@pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda one: type(one).__name__)
+def test_sparse_arrays_are_sparse_matrices(estimator: Any) -> None:
+    y = targets(estimator)
+    answers = []
+    for kind in (
+        sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.coo_array, sparse.lil_array
+    ):  # fmt: skip
+        model = clone(estimator).fit(kind(X), y)
+        answers.append(model.predict(kind(X)))
+        assert np.array_equal(answers[-1], model.predict(X))
+    # trees of scikit-learn, which AdaBoost.R2 has, break ties otherwise
+    if not isinstance(estimator, pacboost.AdaBoostRegressor):
+        answers.append(clone(estimator).fit(X, y).predict(X))
+    assert all(np.array_equal(answers[0], other) for other in answers)
 
 
 def recorder(**options: Any) -> Any:

@@ -216,6 +216,34 @@ def test_an_unknown_parameter_is_named() -> None:
         BoostClassifier().set_params(nope=1)
 
 
+@pytest.mark.parametrize("booster", ["adaboost", "gentle", "mada", "filter_boost", "smooth"])
+def test_several_labels_a_row(booster: str) -> None:
+    X, y = several()
+    model = BoostClassifier(booster, n_estimators=20, random_state=0).fit(X, y)
+    told = model.predict(X)
+    assert told.shape == y.shape
+    assert set(np.unique(told)) == {0, 1}
+    assert np.mean(told != y) < 0.1
+    assert model.several_labels_
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert np.array_equal(model.mistakes(X, y), (told != y).any(axis=1))
+    assert model.score(X, y) == np.mean((told == y).all(axis=1))
+    assert model.certificate_.value >= np.mean(told != y)
+    assert "labels of the rows" in model.certificate_.claim
+    shares = model.predict_proba(X)
+    assert shares.shape == y.shape
+    assert np.array_equal(shares > 0.5, told == 1)
+
+
+def test_the_default_takes_several_labels() -> None:
+    X, y = several()
+    model = BoostClassifier(n_estimators=10, random_state=0).fit(X, y)
+    named = BoostClassifier("adaboost", n_estimators=10, random_state=0).fit(X, y)
+    assert model.ledger_.booster == "adaboost"
+    assert model_bytes(model.model_) == model_bytes(named.model_)
+    assert model.fit(X, y[:, 0]).ledger_.booster == "logit"
+
+
 @pytest.mark.parametrize(
     "options",
     [{"early_stopping": True}, {"certify": "holdout"}, {"learner": "stump"}, {"subsample": 0.5}],

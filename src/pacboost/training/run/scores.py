@@ -113,7 +113,6 @@ def mean_of_costs(costs: Floats, margins: Floats, base: Floats) -> float:
 def base_weights(sample: Sample) -> Wholes:
     """Return the base weights in whole units, one for each row."""
     shares = np.broadcast_to(sample.base / total(sample.base), (sample.n_rows,))
-    # at least 1: a row that rounds to nothing would never be learned from
     units: Wholes = np.maximum(np.rint(shares * FRESH_TOTAL), 1).astype(np.int64)
     return units
 
