@@ -365,3 +365,15 @@ def test_a_late_jump_is_seen_in_time() -> None:
         monitor = Monitor(error=0.05).update_mistakes(rng.random(5000) < 0.03)
         late += not monitor.update_mistakes(rng.random(rows) < 0.15).status().sounded
     check_coverage("monitor: a late jump is seen too late", late, 200, 0.1)
+
+
+def test_rounds_needed_in_the_worst_case_are_those_of_independent_rules() -> None:
+    """The majority of one round fewer errs more than ``error``, as simulated votes do."""
+    answer = plan.rounds(edge=0.2, error=0.1)
+    assert answer.lower is not None
+    assert answer.rounds is not None
+    assert answer.lower == 41 < answer.rounds
+    right = np.random.default_rng(0).random((100_000, answer.lower)) < 0.6
+    errors = [(2 * right[:, :k].sum(axis=1) < k).mean() for k in (answer.lower, answer.lower - 4)]
+    assert errors[0] < 0.1 < errors[1]
+    assert dict(answer.facts())["needed in worst case"].startswith("41, by every vote")
