@@ -16,7 +16,7 @@ from pacboost.errors import DataError, InputWarning
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.file_rows import read_csv
 from pacboost.sources.frame_table import FrameTable
-from pacboost.sources.kinds.dates import Dates, Order
+from pacboost.sources.kinds.dates import Dates, DayOrder
 from pacboost.sources.kinds.kind import ColumnKind
 from pacboost.sources.kinds.truths import Truths
 from pacboost.sources.levels import Levels
@@ -267,7 +267,7 @@ def test_categories_overrule_what_text_holds() -> None:
     [
         (Dates(), ["2024-01-31", "soon"], "held dates in fit; row 1 holds 'soon'"),
         (
-            Dates(order=Order.DAY_MONTH),
+            Dates(order=DayOrder.DAY_MONTH),
             ["13/13/2024"],
             "held dates written as day/month/year in fit",
         ),

@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 
 from pacboost.sources.kinds.categories import Categories
 from pacboost.sources.kinds.column import CellOrigin, InputColumn
-from pacboost.sources.kinds.dates import PARTS, Dates, Order
+from pacboost.sources.kinds.dates import PARTS, Dates, DayOrder
 from pacboost.sources.kinds.kind import ColumnKind
-from pacboost.sources.kinds.numbers import Numbers
+from pacboost.sources.kinds.numbers import PlainNumbers
 from pacboost.sources.kinds.order import KINDS, from_json, learned, to_json
 from pacboost.sources.kinds.texts import Unused
 from pacboost.sources.kinds.truths import Truths
 from pacboost.sources.spelling import Spelling
 
 EXAMPLES: list[ColumnKind] = [
-    Numbers(), Numbers(decimal_comma=True), Truths(), Truths(("no", "yes")), Categories(("a", "b")),
-    *(Dates(part, order, part == "hour") for part in PARTS for order in (None, *Order)),
+    PlainNumbers(), PlainNumbers(decimal_comma=True), Truths(), Truths(("no", "yes")), Categories(("a", "b")),
+    *(Dates(part, order, part == "hour") for part in PARTS for order in (None, *DayOrder)),
 ]  # fmt: skip
 
 
@@ -62,12 +62,12 @@ def test_a_date_is_shown_as_it_was_read(moment: Any) -> None:
 @pytest.mark.parametrize(
     ("cells", "kinds"),
     [
-        (["1", "2.5", None], [Numbers()]),
-        (["1,5", "2"], [Numbers(decimal_comma=True)]),
+        (["1", "2.5", None], [PlainNumbers()]),
+        (["1,5", "2"], [PlainNumbers(decimal_comma=True)]),
         (["yes", "No"], [Truths(("no", "yes"))]),
         (["True", "false"], [Truths()]),
         ([True, False], [Truths()]),
-        ([1, 2.5, None], [Numbers()]),
+        ([1, 2.5, None], [PlainNumbers()]),
         (["2024-01-31"], [Dates(part) for part in ("", "year", "month", "weekday")]),
         (["red", "1"], [Categories(("1", "red"))]),
         ([f"name {k}" for k in range(60)], [Unused()]),
@@ -91,7 +91,7 @@ def test_the_user_may_say_which_number_is_the_day() -> None:
     assert learned(column(*cells)) is None  # refused where texts may not be categories
     doubts = [kind.doubt(column(*cells)) for kind in KINDS]
     assert [doubt for doubt in doubts if doubt] == [Dates.doubt(column(*cells))]
-    for day_first, order in ((True, Order.DAY_MONTH), (False, Order.MONTH_DAY)):
+    for day_first, order in ((True, DayOrder.DAY_MONTH), (False, DayOrder.MONTH_DAY)):
         origin = CellOrigin(Spelling(day_first=day_first))
         kinds = learned(column(*cells, origin=origin))
         assert kinds is not None
