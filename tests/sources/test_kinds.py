@@ -19,7 +19,8 @@ from pacboost.sources.kinds.truths import Truths
 from pacboost.sources.spelling import Spelling
 
 EXAMPLES: list[ColumnKind] = [
-    PlainNumbers(), PlainNumbers(decimal_comma=True), Truths(), Truths(("no", "yes")), Categories(("a", "b")),
+    PlainNumbers(), PlainNumbers(decimal_comma=True), Truths(), Truths(("no", "yes")),
+    Categories(("a", "b")),
     *(Dates(part, order, part == "hour") for part in PARTS for order in (None, *DayOrder)),
 ]  # fmt: skip
 

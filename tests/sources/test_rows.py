@@ -13,12 +13,12 @@ from scipy import sparse
 from pacboost.errors import DataError
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.columns import Columns
-from pacboost.sources.rows import ArrayRows, FrameRows, NamedRows, Rows, SparseRows, TableRows
+from pacboost.sources.rows import FrameRows, NamedRows, PlainRows, Rows, SparseRows, TableRows
 
 VALUES = np.array([[1.0, 2.0], [3.0, 0.0], [5.0, 6.0]])
 FORMS: list[tuple[Callable[[], Any], type[Rows]]] = [
-    (lambda: VALUES, ArrayRows),
-    (VALUES.tolist, ArrayRows),
+    (lambda: VALUES, PlainRows),
+    (VALUES.tolist, PlainRows),
     (lambda: sparse.csr_array(VALUES), SparseRows),
     (lambda: sparse.coo_array(VALUES), SparseRows),
     (lambda: pd.DataFrame(VALUES, columns=["a", "b"]), FrameRows),

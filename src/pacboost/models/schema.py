@@ -29,7 +29,7 @@ from pacboost.sources.derived import DerivedColumn, DerivedTable
 from pacboost.sources.explained_errors import checked_by_scikit_learn, refuse_masked
 from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.levels import NO_LEVELS, Levels
-from pacboost.sources.rows import ArrayRows, FrameRows, Rows
+from pacboost.sources.rows import FrameRows, PlainRows, Rows
 from pacboost.sources.table import RecodedTable, Table
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Schema:
     def read_given(self, X: Any) -> Table:
         """Read rows without the columns that are derived from others."""
         rows = Rows.of(X)
-        if isinstance(rows, ArrayRows) and self._is_plain(rows):
+        if isinstance(rows, PlainRows) and self._is_plain(rows):
             return ArrayTable(rows.given)
         if self.text is not None:
             return self.text.transform(rows.given)

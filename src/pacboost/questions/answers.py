@@ -18,7 +18,7 @@ from pacboost.errors import DataError, ParameterError, invalid
 from pacboost.questions.labelled_rows import by_column, rows_and_labels
 from pacboost.questions.mistakes import check_answers, fresh_labels, refuse_other_labels
 from pacboost.sources.optional import is_collection
-from pacboost.sources.rows import ArrayRows, Rows
+from pacboost.sources.rows import PlainRows, Rows
 from pacboost.sources.values import is_missing
 
 MISSING = ("abstain", "wrong")
@@ -235,8 +235,8 @@ def _taken(values: Any, counted_rows: NDArray[np.intp], lost: NDArray[np.bool_])
     if values is None or isinstance(values, str):
         return values
     rows = Rows.of(values)
-    if isinstance(rows, ArrayRows):
-        rows = ArrayRows(np.asarray(values))
+    if isinstance(rows, PlainRows):
+        rows = PlainRows(np.asarray(values))
     if rows.count != lost.size:
         raise DataError(f"there are {lost.size:,} labels for {rows.count:,} rows, scores or groups")
     return rows.take(counted_rows).given

@@ -15,7 +15,7 @@ from pacboost.errors import NotCertified
 from pacboost.models.answers import asked
 from pacboost.questions.answers import Answers
 from pacboost.questions.inner_models import remembers
-from pacboost.sources.rows import ArrayRows, Rows
+from pacboost.sources.rows import PlainRows, Rows
 
 ROWS_ASKED_ALONE = 20
 SCORES_ASKED_ALONE = 5
@@ -66,7 +66,7 @@ def _other_answers(model: object, rows: list[Any], method: str) -> int:
 def _some_rows(X: Any) -> list[Any]:
     """Return some rows together, and each of them alone; nothing for unusual tables."""
     rows = Rows.of(X)
-    if isinstance(rows, ArrayRows) and not isinstance(X, np.ndarray | list):
+    if isinstance(rows, PlainRows) and not isinstance(X, np.ndarray | list):
         return []
     n_rows = rows.count
     places = np.unique(np.linspace(0, n_rows - 1, min(n_rows, ROWS_ASKED_ALONE)).astype(int))

@@ -44,14 +44,14 @@ class Rows:
         if isinstance(X, Rows):
             return X
         if isinstance(X, np.ndarray | list):
-            return ArrayRows(X)
+            return PlainRows(X)
         if isinstance(X, Table):
             return TableRows(X)
         if isinstance(X, Columns):
             return NamedRows(X)
         if hasattr(type(X), "tocsr"):
             return SparseRows(X)
-        return FrameRows(X) if is_frame(X) else ArrayRows(X)
+        return FrameRows(X) if is_frame(X) else PlainRows(X)
 
     @property
     @abstractmethod
@@ -172,7 +172,7 @@ class SparseRows(Rows):
         return iter(())
 
 
-class ArrayRows(Rows):
+class PlainRows(Rows):
     """An array of any library, or a list of rows, texts or mappings."""
 
     @property
@@ -190,11 +190,11 @@ class ArrayRows(Rows):
     def take(self, rows: Numbers) -> Rows:
         X = self.given
         if isinstance(X, list | tuple):
-            return ArrayRows([X[row] for row in rows.tolist()])
+            return PlainRows([X[row] for row in rows.tolist()])
         values = np.asarray(X)
         if values.ndim == 0:
             raise DataError(f"X is a {type(X).__name__}; give a table of rows and columns")
-        return ArrayRows(values[rows])
+        return PlainRows(values[rows])
 
     @property
     def named(self) -> Columns | None:

@@ -24,7 +24,7 @@ from pacboost.numerics.checks import meant, positive_whole
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import CategorisedArray
 from pacboost.sources.frame_table import FrameTable
-from pacboost.sources.rows import ArrayRows, Rows
+from pacboost.sources.rows import PlainRows, Rows
 from pacboost.sources.table import Table
 from pacboost.sources.values import is_missing
 from pacboost.training import metrics
@@ -131,7 +131,7 @@ def as_one_row(estimator: Estimator, x: Any) -> Any:
     """Turn a sequence of values, or a mapping from names, into rows that can be read."""
     check_is_fitted(estimator)
     model = estimator.model_
-    if not isinstance(Rows.of(x), ArrayRows):
+    if not isinstance(Rows.of(x), PlainRows):
         return x
     if hasattr(x, "keys") and model.names is not None:
         row = _by_name(x, model.levels.sources(model.names))
