@@ -17,8 +17,6 @@ from pacboost.sources.explained_errors import explains_input
 if TYPE_CHECKING:
     from pacboost.hypotheses.shapes import Shapes
     from pacboost.models.explain.importances import FeatureShares
-    from pacboost.sources.mixed import MixedFeatures
-    from pacboost.sources.text import TextFeatures
 
 
 class VoteModel(Estimator):
@@ -63,14 +61,6 @@ class VoteModel(Estimator):
         """The rules; for black boxes, the fitted models themselves."""
         rules = [(rule, rule.unvalued) for rule in self._fitted("estimators_").vote.hypotheses]
         return [plain.inner if isinstance(plain, BlackBox) else rule for rule, plain in rules]
-
-    @property
-    def features_(self) -> TextFeatures | MixedFeatures:
-        """The options for reading texts, and the vocabulary, if rows hold texts."""
-        text = self._fitted("features_").text
-        if text is None:
-            raise AttributeError("features_ is missing: the rows of the fit held no texts")
-        return text
 
     def rules(self) -> list[str]:
         """Return every rule in words, with its vote, in the order of rounds."""

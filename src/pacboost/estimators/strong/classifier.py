@@ -34,6 +34,8 @@ from pacboost.models.file.format import save
 from pacboost.models.model import Model
 from pacboost.samples.same_example import check_copies
 from pacboost.sources.explained_errors import explains_input
+from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.text import TextFeatures
 
 
 @accepts_aliases
@@ -196,6 +198,14 @@ class StrongClassifier(TrialParameters, Classifier):
         if self._fitted("rules").text is None:
             return super().rules()
         return word_rules(self.model_, k, label)
+
+    @property
+    def features_(self) -> TextFeatures | MixedFeatures:
+        """The options for reading texts, and the vocabulary, if rows hold texts."""
+        text = self._fitted("features_").text
+        if text is None:
+            raise AttributeError("features_ is missing: the rows of the fit held no texts")
+        return text
 
     @property
     def certificate_(self) -> Certificate:
