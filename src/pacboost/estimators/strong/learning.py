@@ -16,7 +16,7 @@ from pacboost.estimators.strong import reading, wishes
 from pacboost.estimators.strong.dividing import set_apart, weights_of
 from pacboost.estimators.strong.labelled import LabelledData
 from pacboost.estimators.strong.reading import Reading
-from pacboost.estimators.strong.search import Candidate, EpsilonSearch
+from pacboost.estimators.strong.search import CertifiedFit, EpsilonSearch
 from pacboost.estimators.strong.ways import OWNER, Way, choose
 from pacboost.fit import taking
 from pacboost.fit.roles import Roles, RolesAsk
@@ -93,7 +93,7 @@ def concluded(
     )
 
 
-def _of_the_fit(best: Candidate, way: Way, roles: Roles, data: LabelledData) -> dict[str, Any]:
+def _of_the_fit(best: CertifiedFit, way: Way, roles: Roles, data: LabelledData) -> dict[str, Any]:
     parts = {"learn": roles.learn, "watch": roles.validate, "certify": roles.certify}
     # all rows are remembered, certifying ones included: no later certificate may use them
     rows = best.model.schema.comparable(data.rows) if data.are_texts else data.rows

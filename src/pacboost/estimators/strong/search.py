@@ -47,7 +47,7 @@ PATIENCE = 30
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class CertifiedFit:
     """A fitted model, who has followed its rounds, and what it certifies and measures."""
 
     fitted: Fitted
@@ -78,7 +78,7 @@ class EpsilonSearch:
         """Independent rows may be looked at twice; groups and rows in time only once."""
         return self._promise.epsilon is not None and self._roles.examples is not None
 
-    def run(self) -> Candidate:
+    def run(self) -> CertifiedFit:
         """Boost until epsilon is certified or more rounds can't help."""
         roles, promise = self._roles, self._promise
         scout = self._scout() if self._may_look_early and roles.certify.size else None
@@ -92,7 +92,7 @@ class EpsilonSearch:
         last = self._judged(fitted, 1 if first is None else LOOKS)
         return first if first is not None and first.value < last.value else last
 
-    def _scout(self) -> Candidate | None:
+    def _scout(self) -> CertifiedFit | None:
         """Boost until the watching rows suggest a look at the certifying ones; else return None."""
         data, promise = self._data, self._promise
         watch, labels = self._roles.validate, data.labels
@@ -126,7 +126,7 @@ class EpsilonSearch:
         reached = f"the certificate reached {promise.epsilon:g}"
         return replace(scout, model=replace(model, ledger=replace(model.ledger, stopped=reached)))
 
-    def _judged(self, candidate: Candidate, looks: int) -> Candidate:
+    def _judged(self, candidate: CertifiedFit, looks: int) -> CertifiedFit:
         """Count mistakes on the certifying rows, if any, and measure their causes."""
         rows, promise, model = self._roles.certify, self._promise, candidate.model
         rounds = model.ledger.rounds
@@ -154,7 +154,7 @@ class EpsilonSearch:
     def _fit(
         self, rows: Rows, asked: Values, *, watching: ValidationSet | None = None,
         validates: NDArray[np.bool_] | None = None, share_of_time: float = 1.0,
-    ) -> Candidate:  # fmt: skip
+    ) -> CertifiedFit:  # fmt: skip
         """Fit to rows; those that validate, if given, are held back."""
         if self._ends < math.inf:
             left = max(MIN_SECONDS, share_of_time * (self._ends - monotonic()))
@@ -168,7 +168,9 @@ class EpsilonSearch:
         # rows are named by their numbers among all rows, not among those of this fit
         ledger = fitted.model.ledger
         hard = [replace(entry, row=int(rows[entry.row])) for entry in ledger.hard]
-        return Candidate(fitted, watcher, replace(fitted.model, ledger=replace(ledger, hard=hard)))
+        return CertifiedFit(
+            fitted, watcher, replace(fitted.model, ledger=replace(ledger, hard=hard))
+        )
 
     def _certificate(self, wrong: NDArray[np.bool_], looks: int) -> Certificate:
         rows, promise = self._roles.certify, self._promise
