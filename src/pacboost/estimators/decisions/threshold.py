@@ -13,11 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.decision import ThresholdCurve, ThresholdDecision, reached
 from pacboost.bounds.family import Family
+from pacboost.bounds.scored_rows import class_place
 from pacboost.estimators.decisions.wrapped import WrappedClassifier
 from pacboost.estimators.inputs.rows import takes_rows
 from pacboost.models.answers import AnswerList, answers, asked, confidence
 from pacboost.models.model import Model
-from pacboost.questions.scored_rows import class_place, score_of
+from pacboost.questions.scored_rows import score_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
