@@ -101,7 +101,7 @@ class Ask:
     predicts_numbers: bool = False
     is_measurable: bool = True
     """Whether "auto" can measure progress; a loss that only the user knows has no metric."""
-    derives: bool = False
+    derive: bool = False
     """Whether a trial may add columns that are derived from others."""
     sets_rounds: bool = False
     """Whether the number of rounds was set, so that nothing but early stopping changes it."""

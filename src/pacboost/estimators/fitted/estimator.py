@@ -218,7 +218,11 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
 
     def _rows_to_compare(self, X: object) -> Table:
         """Read rows in the form in which they are hashed."""
-        return self.schema_.remembered(X)
+        return self.schema_.remembered(self._features(X))
+
+    def _features(self, X: object) -> object:
+        """Return the columns of X that are features."""
+        return X
 
     def _remember(self, *tables: Table) -> None:
         self._sketches = tuple(map(Sketch.from_table, tables))
