@@ -81,6 +81,7 @@ def test_fit_boosts_trees_on_categories(coloured: Path, tmp_path: Path) -> None:
     assert loaded.score(read.table, read.labels) > 0.85
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("learner", ["stump", "tree"])
 def test_every_booster_is_fitted_saved_and_verified(

@@ -15,9 +15,8 @@ from pacboost.estimators.fitting.callbacks import has_callbacks, with_callbacks
 from pacboost.estimators.fitting.continuing import begin_record, written_parameters
 from pacboost.estimators.fitting.rounds import patience
 from pacboost.estimators.parameters.values import Values
-from pacboost.fit.ask import Ask, Chooser, Stopping, ValidationSet
+from pacboost.fit.ask import Ask, Chooser, Earlier, RunRecord, Stopping, ValidationSet
 from pacboost.fit.division import Certifying
-from pacboost.fit.earlier import Earlier, RunRecord
 from pacboost.fit.fit import Fitted, fit
 from pacboost.fit.settings import PATIENCE_OF_CLASSES
 from pacboost.ledgers.ledger import Round

@@ -20,7 +20,7 @@ from pacboost import __version__
 from pacboost.estimators.fitted.predicting import read_rows
 from pacboost.estimators.fitting.nested import nested, set_nested
 from pacboost.estimators.inputs.rows import takes_rows
-from pacboost.fit.earlier import RunRecord
+from pacboost.fit.ask import RunRecord
 from pacboost.kernels.threads import using
 from pacboost.models.model import Model
 from pacboost.models.schema import ColumnOptions, Schema
