@@ -28,7 +28,7 @@ from pacboost.errors import (
 )
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.files import load
-from pacboost.hypotheses.majority import Three
+from pacboost.hypotheses.three import Three
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.tree import Tree
 from pacboost.models.file.format import model_bytes

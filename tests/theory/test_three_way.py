@@ -19,7 +19,7 @@ from pacboost.errors import (
     TooFewRowsWarning,
 )
 from pacboost.estimators.files import load
-from pacboost.hypotheses.majority import Three
+from pacboost.hypotheses.three import Three
 from pacboost.models.file.format import model_bytes
 from pacboost.questions.verify import verify
 from pacboost.theory import three_way

@@ -7,7 +7,7 @@ on average, and so separates at least a share r of all pairs:
 
     remaining pairs after T rounds ≤ (n²/4)·∏(1 - r_t),       none if Σ r_t > ln(n²/4).
 
-The final classifier is not a vote but a table from patterns to signs (hypotheses/majority.py); a
+The final classifier is not a vote but a table from patterns to signs (hypotheses/pattern.py); a
 plain vote cannot succeed with so few rounds. With weights W₊ and W₋ of the signs in its
 pattern a row has the margin y·(W₊ - W₋)/(W₊ + W₋), and training error ≤ mean of (1 - margin).
 """
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from pacboost.boosters.booster import Agreement, Floats, Measured, Moved, RevisingBooster
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis
-from pacboost.hypotheses.majority import Pattern, answers_of
+from pacboost.hypotheses.pattern import Pattern, answers_of
 from pacboost.hypotheses.vote import Vote
 from pacboost.numerics.exact import in_units_of_least, whole_scale
 from pacboost.numerics.same_bits import total

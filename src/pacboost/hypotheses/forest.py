@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,8 @@ class ForestTree:
 @dataclass(frozen=True, eq=False)
 class Block:
     """Several trees in joined arrays: nodes of tree t begin at firsts[t], its lines at bases[t]."""
+
+    tag: ClassVar[str] = "block"
 
     nodes: NDArray[np.uint64]
     firsts: NDArray[np.int64]
@@ -71,6 +74,8 @@ class Forest:
 
     ``classes`` is 0 for numbers, else at least 2; two classes have one sum, that of the second.
     """
+
+    tag: ClassVar[str] = "forest"
 
     bins: Bins
     classes: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,8 @@ class BlackBox:
 class Function(BlackBox, Rule):
     """A rule that calls ``function`` on raw rows; an answer above 0 counts as +1."""
 
+    tag: ClassVar[str] = "function"
+
     function: Callable[[Values], Any]
     description: str
     inner: object = None
@@ -65,6 +67,8 @@ class Function(BlackBox, Rule):
 @dataclass(eq=False)
 class ClassFunction(BlackBox, Hypothesis):
     """A rule that calls ``function`` on raw rows for the number of a class: one cell per class."""
+
+    tag: ClassVar[str] = "class_function"
 
     function: Callable[[Values], Any]
     classes: int
@@ -93,6 +97,8 @@ class ClassFunction(BlackBox, Hypothesis):
 class Ranges(BlackBox, Hypothesis):
     """A rule that calls ``function`` on raw rows for numbers; ``cuts`` divide them into cells."""
 
+    tag: ClassVar[str] = "ranges"
+
     function: Callable[[Values], Any]
     cuts: NDArray[np.float64]
     description: str
@@ -118,6 +124,8 @@ class Ranges(BlackBox, Hypothesis):
 @dataclass(frozen=True, eq=False)
 class Recorded(Rule):
     """Answers recorded for the rows of one sample; the rule cannot answer for other rows."""
+
+    tag: ClassVar[str] = "recorded"
 
     recorded: Answers
     description: str

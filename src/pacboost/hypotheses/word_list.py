@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.hypotheses.fields import OUTPUTS, Column, Field, Lines, Run
 from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis, Names, value_words
 from pacboost.kernels.native import native
 from pacboost.kernels.threads import each_rows
@@ -40,6 +42,16 @@ class WordList(Hypothesis):
     [[1.0], [1.5], [0.0]]
     """
 
+    tag: ClassVar[str] = "word_list"
+    FIELDS: ClassVar[Mapping[str, Field]] = {
+        "asked": Column(np.int32, Lines("words"), of_features=True),
+        "values": Column(np.float64, Lines("words", more=1), OUTPUTS, unit=GRID),
+        "abstains": Column(np.bool_),
+        "every": Column(np.bool_),
+    }
+    BYTES: ClassVar[int] = 700
+    BYTES_TO_CHECK: ClassVar[int] = 24
+
     asked: NDArray[np.int32]
     """The number of each word, in the order of the list."""
     values: CellValues
@@ -49,6 +61,18 @@ class WordList(Hypothesis):
     @classmethod
     def constant(cls, outputs: int) -> WordList:
         return cls(np.empty(0, dtype=np.int32), np.zeros((1, outputs)), abstains=False)
+
+    @classmethod
+    def problem(cls, run: Run) -> tuple[str, str] | None:
+        words, abstains = run.counts["words"], run.arrays["abstains"]
+        places = np.repeat(np.arange(words.size) * run.features, words) + run.arrays["asked"]
+        places.sort()
+        if (places[1:] == places[:-1]).any():
+            return "asked", "names a word twice in one list"
+        ends = np.cumsum(words + 1, dtype=np.int64)
+        if run.arrays["values"][ends[abstains] - 1].any():
+            return "values", "of a list that abstains are not 0 where no word occurs"
+        return None
 
     @property
     def silent(self) -> int | None:

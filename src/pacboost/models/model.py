@@ -57,7 +57,7 @@ class Model:
     """None if the learner did not use any."""
     labels: int = 0
     """Number of labels that a row of a forest may have at once; 0 if it has exactly one. Otherwise
-    every class is a set of labels, named by a 1 for each label in it and a 0 for each other."""
+    every class is a set of labels: a tuple with a 1 for each label in it and a 0 for each other."""
     calibration: Calibration | None = None
     certificate: Certificate | None = None
     decision: ThresholdDecision | None = None
@@ -237,7 +237,7 @@ class Model:
         """The sets of labels that the classes stand for, (classes, labels); None for one label."""
         if not self.labels:
             return None
-        return np.array([[int(sign) for sign in name] for name in self.classes.tolist()])
+        return np.array(self.classes.tolist(), dtype=np.int64)
 
     @property
     def log_link(self) -> bool:
@@ -254,6 +254,18 @@ class Model:
         for hypothesis in self.vote.hypotheses:
             counts += hypothesis.split_counts(self.n_features, cover=by == "cover")
         return _shares(counts)
+
+
+def classes_of_sets(sets: NDArray[np.integer]) -> NDArray[Any]:
+    """Return sets of labels, (sets, labels), as classes: one tuple of 0 and 1 for each.
+
+    >>> classes_of_sets(np.array([[0, 1], [1, 1]])).tolist()
+    [(0, 1), (1, 1)]
+    """
+    classes = np.empty(len(sets), dtype=object)
+    for place, line in enumerate(sets.tolist()):
+        classes[place] = tuple(line)
+    return classes
 
 
 def without_rounds(kind: str) -> Ledger:

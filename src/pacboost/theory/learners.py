@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -266,6 +266,8 @@ MIN_DEPTH = float(np.finfo(np.float64).tiny)
 @dataclass(frozen=True, eq=False)
 class Box(Rule):
     """Answer ``within`` in the box, sides included, and ``-within`` outside."""
+
+    tag: ClassVar[str] = "box"
 
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]

@@ -3,7 +3,7 @@
 Content consists of dictionaries with string keys, lists, strings, numbers, true, false, null and
 NumPy arrays. An array becomes ``{"array": k}``: the k-th of the arrays that follow the document. A
 long list of words becomes ``{"strings": [k, k + 1]}``: their letters in UTF-8, and the number of
-bytes of each. ``arrays`` holds the dtype and shape of each: "f8 31x2", 31 rows of two doubles.
+bytes of each. ``arrays`` holds dtype and shape of each: ["f8", 31, 2] is 31 rows of two doubles.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def written(content: dict[str, Any]) -> tuple[bytes, list[Array]]:
     """Return the document, and the arrays that follow it."""
     arrays: list[Array] = []
     values = _plain(content, arrays, "content", 0)
-    headers = [f"{array.dtype.str[1:]} {'x'.join(map(str, array.shape))}" for array in arrays]
+    headers = [[array.dtype.str[1:], *array.shape] for array in arrays]
     document = {"arrays": headers, "content": values}
     return json.dumps(document, sort_keys=True, separators=(",", ":")).encode("ascii"), arrays
 
@@ -172,9 +172,9 @@ def _finite(text: str) -> float:
 
 
 def _array_header(line: object) -> tuple[np.dtype[Any], tuple[int, ...]]:
-    kind, _, sizes = line.partition(" ") if isinstance(line, str) else ("", "", "")
-    shape = [int(size) if size.isdigit() and size.isascii() else -1 for size in sizes.split("x")]
-    if kind not in TYPES or len(shape) > MAX_AXES or min(shape) < 0 or max(shape) >= 2**48:
+    kind, *shape = line if isinstance(line, list) and line else ("",)
+    fits = all(type(size) is int and 0 <= size < 2**48 for size in shape)
+    if kind not in TYPES or not (1 <= len(shape) <= MAX_AXES and fits):
         raise ValueError(f"arrays: {line!r:.60} is not a type and sizes")
     return np.dtype(f"<{kind}"), tuple(shape)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pacboost.boosters.registry import BOOSTERS, LOSSES
 from pacboost.errors import NotCertified
-from pacboost.hypotheses.majority import votes_within
+from pacboost.hypotheses.decision import votes_within
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.model import Model
 from pacboost.models.training_claim import training_certificate
