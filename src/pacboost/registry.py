@@ -22,6 +22,12 @@ class Registry(Mapping[str, type[T]]):
     ``modules`` names the file of each class instead, for a folder whose files hold families.
     ``others`` are the files that hold no such class. ``attribute`` is the class attribute that
     holds the name.
+
+    >>> boosters = Registry("pacboost.boosters", {"arc_gv": "maximal_margin"})
+    >>> "arc_gv" in boosters, "booster" in boosters, boosters["arc_gv"].__name__
+    (True, False, 'ArcGV')
+    >>> list(Registry("pacboost.learners", others=("learner",)))[:2]
+    ['choose', 'cuda_growing']
     """
 
     def __init__(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pacboost.boosters.logit import Logit
-from pacboost.boosters.regression import Square
+from pacboost.boosters.losses.square import Square
 from pacboost.fit import derive
 from pacboost.fit import trial as trial_module
 from pacboost.fit.ask import AUTO, REFIT, Ask, Chooser, FitRows, Stopping

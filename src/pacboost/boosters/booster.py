@@ -24,6 +24,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.boosters.link import Link
 from pacboost.errors import ParameterError, invalid
 from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis
 from pacboost.hypotheses.vote import Vote
@@ -106,6 +107,8 @@ class Booster(ABC, Generic[S]):
     """The name of the algorithm in reports; empty to derive it from ``name``."""
     potential: ClassVar[str]
     """The function of the margin whose slope gives the weights; bounds depend on it."""
+    link: ClassVar[Link] = Link.NONE
+    """How scores become predictions, if the booster predicts numbers."""
     revises: ClassVar[bool] = False
     """Whether a round may change the votes of earlier rounds: true of every RevisingBooster."""
     error_factor: ClassVar[float] = 0.0

@@ -23,9 +23,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pacboost.boosters.booster import Floats, check_not_negative, check_rate, check_shrinkage
+from pacboost.boosters.loss import Loss, Weights
 from pacboost.boosters.newton import Newton, NewtonState
-from pacboost.boosters.regression import unit_of
+from pacboost.boosters.residual import unit_of
 from pacboost.errors import ParameterError, errors_of_function
+from pacboost.kernels.native import native
 from pacboost.numerics.same_bits import total
 from pacboost.samples.sample import Signs, Sums
 
@@ -116,11 +118,12 @@ class CustomObjective(Newton):
 
 
 @dataclass(frozen=True)
-class CustomLoss(CustomObjective):
+class CustomLoss(CustomObjective, Loss[NewtonState]):
     """A booster of regression by the gradient and curvature of any loss."""
 
     name: ClassVar[str] = "custom_loss"
     potential: ClassVar[str] = "custom_loss"
+    kernel: ClassVar[int | None] = native.SQUARE  # its own values are unknown, squares are recorded
     per_score: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
@@ -138,6 +141,15 @@ class CustomLoss(CustomObjective):
 
     def steps(self, means: Floats) -> Floats:
         return means
+
+    def value(self, targets: Floats, scores: Floats, weights: Weights = None) -> float:
+        """Raise ParameterError: the loss is known by its slopes only."""
+        raise ParameterError(
+            "loss is a function that returns slopes, but validation rows need a loss; set "
+            "eval_metric to a name such as 'absolute_error' or to a function of (targets, "
+            "predictions), or fit without validation rows (early_stopping=False)",
+            parameter="loss",
+        )
 
 
 def takes_weights(function: Objective) -> bool:

@@ -89,6 +89,10 @@ class Search(ABC):
 class Learner(ABC):
     """The parameters of a way to find rules; ``on`` starts a search on a sample."""
 
+    name: ClassVar[str] = "custom"
+    """The name in ledgers; of a learner in this folder, that of its file."""
+    plural: ClassVar[str] = ""
+    """What reports call its rules; empty for its name."""
     codes: bool = False
     """Whether the learner reads codes, so that the sample has to be binned."""
     sparse = False
@@ -98,10 +102,6 @@ class Learner(ABC):
     def deterministic(self) -> bool:
         """Whether the same weights always give the same rule, so that a retry is useless."""
         return False
-
-    @property
-    def name(self) -> str:
-        return type(self).__name__
 
     def finds_rules(self, sample: Sample) -> bool:
         """Check whether, for two classes, the learner finds rules that answer -1 or +1."""
@@ -127,6 +127,8 @@ class FunctionLearner(Learner):
     returns a hypothesis of pacboost, a function of rows, or an object with ``predict``. With
     more than two classes, y and the answers are class numbers, 0 to K - 1.
     """
+
+    name: ClassVar[str] = "function"
 
     function: Callable[..., Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,9 @@ class Stump(Learner):
     round it has the opposite. Rows with a missing value add |Σ_missing s|. So the best edge of a
     feature is max |V - 2 P| + |M|. Of rules whose edges differ by no more than the rounding of the
     weights, the one with the lowest feature, then the lowest threshold, is taken."""
+
+    name: ClassVar[str] = "stump"
+    plural: ClassVar[str] = "stumps"
 
     codes = sparse = True
     deterministic = True

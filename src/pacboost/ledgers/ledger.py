@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from pacboost.boosters.link import Link
 from pacboost.errors import DataError, ParameterError
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.markup import bold, table
@@ -87,13 +88,6 @@ class Refill:
 UNCOMPARED = ("rule", "seconds")
 """Fields of a round that may differ between equal runs: texts with column names, and times."""
 
-REGRESSION_POTENTIALS = frozenset(
-    {"square", "absolute", "huber", "quantile", "poisson", "gamma", "custom_loss"}
-)
-"""Potentials of regression, which are loss functions."""
-LOG_LINK = frozenset({"poisson", "gamma"})
-"""Regression potentials whose scores are logarithms of predictions."""
-
 ROUNDS_SHOWN = 5
 """Number of first rounds, and of last rounds, that a notebook shows."""
 
@@ -156,6 +150,8 @@ class Ledger:
     stopped: str = ""
     rounds: list[Round] = field(default_factory=list)
 
+    link: str = Link.NONE
+    """How scores become predictions, in a regression; empty for classes."""
     several_labels: bool = False
     """Whether a row may have several labels; rates are then of pairs of row and label."""
     refills: list[Refill] = field(default_factory=list)
@@ -180,7 +176,7 @@ class Ledger:
     @property
     def regression(self) -> bool:
         """Whether numbers were predicted, so that ``training_error`` is a mean loss."""
-        return self.potential in REGRESSION_POTENTIALS
+        return self.link != Link.NONE
 
     def log_products(self) -> Iterator[float]:
         """Yield ln ∏ Z_s after each round."""

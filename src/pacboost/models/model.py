@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.boosters.link import Link
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.shapes import Counts, Shapes, shapes
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.kernels import same_bits
-from pacboost.ledgers.ledger import LOG_LINK, Ledger
+from pacboost.ledgers.ledger import Ledger
 from pacboost.models.calibration import Calibration
 from pacboost.models.schema import Schema
 from pacboost.numerics.memory import in_host_memory
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from pacboost.sources.mixed import MixedFeatures
     from pacboost.sources.text import TextFeatures
 
-Link = Callable[[Any], Any]
+Linked = Callable[[Any], Any]
 NO_CLASSES: NDArray[Any] = np.empty(0)
 MAX_LEVELS_NAMED = 4
 """Of a larger set of levels, rules name two."""
@@ -221,7 +222,7 @@ class Model:
         even = np.full_like(scores, 1 / self.classes.size)
         return np.asarray(np.divide(scores, total, out=even, where=total > 0))
 
-    def _linked(self, scores: Scores, of_one: Link, of_many: Link) -> NDArray[np.float64]:
+    def _linked(self, scores: Scores, of_one: Linked, of_many: Linked) -> NDArray[np.float64]:
         """Apply ``of_one`` to the score of two classes or of a label, ``of_many`` to rows."""
         linked: NDArray[np.float64]
         if self.ledger.several_labels:
@@ -242,7 +243,7 @@ class Model:
     @property
     def log_link(self) -> bool:
         """True if scores are logarithms of the predictions."""
-        return self.ledger.potential in LOG_LINK
+        return self.ledger.link == Link.LOG
 
     def numbers(self, scores: Scores) -> NDArray[np.float64]:
         """Turn the scores of a regression into predictions."""

@@ -13,8 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_loss
+from pacboost.boosters.link import Link
+from pacboost.boosters.loss import Loss
+from pacboost.boosters.losses.square import Square
 from pacboost.boosters.objective import CustomLoss
-from pacboost.boosters.regression import Gamma, Square
+from pacboost.boosters.registry import LOSSES
 from pacboost.errors import ParameterError, invalid
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.boosting import EstimatorChooser, FitData, boost
@@ -40,7 +43,7 @@ from pacboost.fit.settings import PATIENCE_OF_NUMBERS, Settings
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import RegressorLearner
 from pacboost.learners.tree import Tree
-from pacboost.ledgers.ledger import LOG_LINK, Ledger
+from pacboost.ledgers.ledger import Ledger
 from pacboost.models.model import Model
 from pacboost.numerics.checks import real_number
 from pacboost.samples.sample import Sample
@@ -350,7 +353,8 @@ class BoostRegressor(CallbackSupportMixin, RegressorMixin, Estimator):  # type: 
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.positive_only = isinstance(self.loss, str) and self.loss in LOG_LINK
+        loss = LOSSES.get(self.loss) if isinstance(self.loss, str) else None
+        tags.target_tags.positive_only = loss is not None and loss.link == Link.LOG
         return tags
 
 
@@ -365,7 +369,7 @@ class NumbersChooser(EstimatorChooser):
     def _usual(self, rows: int, columns: int) -> Settings:
         asked = self.asked
         trees = asked.learner is None or isinstance(asked.learner, Tree | str)
-        leaf = 20 if asked.loss == "quantile" else 3  # a quantile far out needs rows
+        leaf = as_loss(asked.loss).min_leaf_rows
         quality = check_quality(asked.quality)
         return Settings.for_numbers(rows, columns, trees=trees, leaf=leaf, quality=quality)
 
@@ -411,24 +415,27 @@ class NumbersChooser(EstimatorChooser):
             changes["grows_after"] = usual.even_steps / changes["learning_rate"]
         if asked.l2 is not None:
             changes["l2"] = real_number("l2", asked.l2)
-        elif isinstance(chosen, Square | Gamma):  # whose l2 counts rows
+        elif chosen.l2_counts_rows:
             changes["l2"] = usual.l2
-        changes |= self._setting(chosen.name)
+        changes |= self._settings(chosen)
         return with_fields(chosen, changes, f"loss={asked.loss!r}")  # type: ignore[no-any-return]
 
-    def _setting(self, loss: str) -> dict[str, float]:
+    def _settings(self, loss: Loss[Any]) -> dict[str, float]:
+        """Return the parameters that only some losses have."""
         asked = self.asked
-        if loss != "quantile" and asked.quantile is not None:
+        if "quantile" not in loss.parameters and asked.quantile is not None:
             raise ParameterError(
                 f"quantile is {asked.quantile}, but loss is {asked.loss!r}; quantile belongs to "
                 "the loss 'quantile'",
                 parameter="quantile",
             )
-        if loss != "quantile":
-            return {"alpha": real_number("alpha", asked.alpha)} if loss == "huber" else {}
-        if asked.quantile is None:
-            raise ParameterError(
-                "quantile is None, but loss is 'quantile'; give a number between 0 and 1",
-                parameter="quantile",
-            )
-        return {"quantile": real_number("quantile", asked.quantile)}
+        settings = {}
+        for name, default in loss.parameters.items():
+            value = getattr(asked, name, default)
+            if value is None:
+                raise ParameterError(
+                    f"{name} is None, but loss is {asked.loss!r}; give a number between 0 and 1",
+                    parameter=name,
+                )
+            settings[name] = real_number(name, value)
+        return settings

@@ -94,9 +94,8 @@ def classes_read(part: Fields) -> NDArray[Any]:
     if isinstance(part.peek("classes"), np.ndarray):
         sets = part.array("classes", np.uint8, None, None, within=(0, 1))
         part.room.take(BYTES_A_LABEL * sets.size, f"{part.where}.classes")
-        if not (len(sets) and 2 <= sets.shape[1] <= MAX_LABELS) or len(
-            np.unique(sets, axis=0)
-        ) != len(sets):
+        fits = len(sets) > 0 and 2 <= sets.shape[1] <= MAX_LABELS
+        if not fits or len(np.unique(sets, axis=0)) != len(sets):
             part.refuse("classes", "are no distinct sets of two labels or more")
         return classes_of_sets(sets)
     labels = part.get("classes", list)
