@@ -5,7 +5,7 @@ BIN := .venv/bin
 # and each would compile the package, and pytest its assertions, anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check native pytest browser docs slow faults oldest constraints audit gpu sanitize sanitize-gpu bench dist release clean
+.PHONY: demo test check native pytest browser docs slow worlds faults oldest constraints audit gpu sanitize sanitize-gpu bench dist release clean
 
 demo: .venv/.run
 	$(BIN)/pacboost demo
@@ -49,6 +49,13 @@ slow: export OPENBLAS_NUM_THREADS ?= 1
 slow: export OMP_NUM_THREADS ?= 1
 slow: .venv/.dev browser
 	$(BIN)/pytest -n 3 --dist worksteal -m 'slow or hypothesis'
+
+# Each world of the attacks in many runs, in one process; the summary has the coverage of each.
+worlds: export OPENBLAS_NUM_THREADS ?= 1
+worlds: export OMP_NUM_THREADS ?= 1
+worlds: export PACBOOST_RUNS = $(or $(RUNS),300)
+worlds: .venv/.dev
+	$(BIN)/pytest -m world tests/attacks
 
 # Attacks at random for some minutes on two cores: FAULTS_MINUTES=120 goes on for longer. Each failure
 # is printed with what repeats it, and the figures are appended to docs/reliability.md.

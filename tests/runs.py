@@ -1,9 +1,15 @@
-"""How many runs a simulation has: few in the quick suite, all of them in ``make slow``."""
+"""How many runs a simulation has: few in the quick suite, more in ``make slow``.
 
+``make worlds`` gives each world of the attacks 300 runs, or ``RUNS=1000``.
+"""
+
+import os
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+
+RUNS = int(os.environ.get("PACBOOST_RUNS", "0"))
 
 
 def several_runs(quick: int, many: int) -> Callable[[Callable[..., None]], Any]:
@@ -12,4 +18,6 @@ def several_runs(quick: int, many: int) -> Callable[[Callable[..., None]], Any]:
     The few have to be enough for the test to reject its broken twin, or a bound that fails almost
     always, as those that the test was written against did.
     """
-    return pytest.mark.parametrize("runs", [quick, pytest.param(many, marks=pytest.mark.slow)])
+    numbers = [RUNS] if RUNS else [quick, pytest.param(many, marks=pytest.mark.slow)]
+    runs = pytest.mark.parametrize("runs", numbers)
+    return lambda test: pytest.mark.world(runs(test))

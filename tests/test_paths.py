@@ -14,7 +14,7 @@ PATH = re.compile(r"`([\w.-]+(?:/[\w.-]+)+)/?`")
 FOLDERS = {"src", "tests", "docs", "benchmarks", "examples"}
 ROOMS = {folder.name for folder in SOURCE.iterdir() if folder.is_dir()}
 TAUGHT = {"boosters/halfway.py", "bounds/rule_of_three.py", "cli/commands/edges.py"}
-"""Files that docs/extending.md writes."""
+"""Files that the pages of docs/extending write."""
 
 
 def paths_of(page: Path) -> set[str]:

@@ -13,6 +13,7 @@ from pacboost.bounds.held_out import HeldOut
 from pacboost.bounds.measures import rate_upper
 from pacboost.questions.verdict import FitMeasurements, judge
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.runs import several_runs
 
 pytestmark = pytest.mark.filterwarnings("ignore::pacboost.errors.InputWarning")
 DELTA = 0.05
@@ -56,8 +57,8 @@ def false_alarms(seed: int) -> tuple[bool, bool]:
     return found < 0.49, twin < 0.49
 
 
-def test_an_answer_that_is_no_label_counts_as_no_answer_does() -> None:
-    runs = 200
+@several_runs(100, 200)
+def test_an_answer_that_is_no_label_counts_as_no_answer_does(runs: int) -> None:
     missed, twin = np.sum([false_alarms(seed) for seed in range(runs)], axis=0)
     check_coverage("false alarms of answers that are no label", int(missed), runs, DELTA)
     check_rejected("twin: they are no alarms", int(twin), runs, DELTA)

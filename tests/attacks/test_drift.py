@@ -9,6 +9,7 @@ import pytest
 import pacboost
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.cli.running import answer
+from tests.runs import several_runs
 
 pandas = pytest.importorskip("pandas")
 pytestmark = pytest.mark.filterwarnings("ignore:column 'town'")
@@ -33,17 +34,13 @@ def false_alarms(runs: int, levels: int, rows: int) -> int:
     return found
 
 
+@several_runs(4, 200)
 @pytest.mark.parametrize(("levels", "rows"), LEVELS)
-def test_categories_that_only_training_rows_have_are_no_drift(levels: int, rows: int) -> None:
-    name = f"drift from the training rows, {levels} levels"
-    check_coverage(name, false_alarms(4, levels, rows), 4, 0.05)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("levels", "rows"), LEVELS)
-def test_categories_of_training_rows_are_no_drift_in_many_runs(levels: int, rows: int) -> None:
-    name = f"drift from the training rows, {levels} levels, long"
-    check_coverage(name, false_alarms(200, levels, rows), 200, 0.05)
+def test_categories_that_only_training_rows_have_are_no_drift(
+    levels: int, rows: int, runs: int
+) -> None:
+    false = false_alarms(runs, levels, rows)
+    check_coverage(f"drift from the training rows, {levels} levels", false, runs, 0.05)
 
 
 def test_rows_read_by_what_was_learned_from_the_reference_are_rejected() -> None:

@@ -19,6 +19,7 @@ from pacboost.questions.answering import certify_answers
 from tests.attacks.worlds import coins
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.cli.running import answer, people, well, write_csv
+from tests.runs import RUNS
 
 MODELS = 20
 
@@ -122,11 +123,12 @@ def test_the_best_of_many_models_holds_if_all_are_paid_for(way: Callable[..., bo
 
 
 @pytest.mark.slow
+@pytest.mark.world
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 def test_the_best_of_many_models_holds_in_many_runs(way: Callable[..., bool]) -> None:
-    check_coverage(
-        f"{way.__name__}, best of 20, long", false_claims(way, 200, models=MODELS), 200, 0.05
-    )
+    runs = RUNS or 200
+    false = false_claims(way, runs, models=MODELS)
+    check_coverage(f"{way.__name__}, best of 20, long", false, runs, 0.05)
     check_rejected(f"{way.__name__}, best of 20, one paid for", false_claims(way, 100), 100, 0.05)
 
 

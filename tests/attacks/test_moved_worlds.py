@@ -12,6 +12,7 @@ from pacboost.errors import NotCertified
 from pacboost.samples.plain_rows import plain_rows
 from tests.attacks.worlds import coins
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.runs import several_runs
 
 DELTA = 0.1
 
@@ -29,9 +30,10 @@ def false(world: int, **options: Any) -> bool:
     return certify(Threshold(), *coins(world, 400), delta=DELTA, **options).value < 0.5
 
 
-def test_a_seed_that_was_searched_for_has_to_be_paid_for() -> None:
+@several_runs(20, 100)
+def test_a_seed_that_was_searched_for_has_to_be_paid_for(runs: int) -> None:
     """The best of twenty choices of rows is too good, unless it pays like twenty models."""
-    runs, tries = 20, 20
+    tries = 20
 
     def best(seed: int, models: int) -> bool:
         moves = [shift.ratio(np.ones(400), bound=4, seed=one) for one in range(tries)]
@@ -42,10 +44,11 @@ def test_a_seed_that_was_searched_for_has_to_be_paid_for() -> None:
     check_coverage("moved world, twenty seeds that pay", paid, runs, DELTA)
 
 
+@several_runs(50, 100)
 @pytest.mark.parametrize("what", ["the rows themselves", "those that are right", "right, thrice"])
-def test_new_rows_that_are_certifying_rows(what: str) -> None:
+def test_new_rows_that_are_certifying_rows(what: str, runs: int) -> None:
     """New rows are copies of rows that certify: a copy is set apart if and only if its row is."""
-    runs, violations = 100, 0
+    violations = 0
     for seed in range(runs):
         X, y = coins(seed, 900)
         right = np.flatnonzero(Threshold().predict(X) == y)
@@ -68,10 +71,11 @@ def test_twin_whose_new_rows_are_weighed_by_the_rows_that_certify() -> None:
     check_rejected("moved world, weights learned on the rows", violations, runs, DELTA)
 
 
+@several_runs(60, 100)
 @pytest.mark.filterwarnings("ignore::pacboost.errors.InputWarning")
-def test_copies_that_coins_would_favour() -> None:
+def test_copies_that_coins_would_favour(runs: int) -> None:
     """Right rows come four times and wrong ones once: each is one example, with one coin."""
-    runs, violations = 60, 0
+    violations = 0
     for seed in range(runs):
         X, y = coins(seed, 300)
         times = np.where(Threshold().predict(X) == y, 4, 1)

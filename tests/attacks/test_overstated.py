@@ -32,6 +32,7 @@ from pacboost.bounds.wording import NOT_LATER, UNMOVED_PAIRS, affected
 from pacboost.errors import InputWarning, NotCertified, ParameterError
 from tests.attacks.worlds import coins
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.runs import several_runs
 
 Labels = NDArray[np.int64]
 
@@ -46,16 +47,17 @@ def abstaining(seed: int, rows: int = 400) -> tuple[NDArray[Any], Labels]:
     return said, truth
 
 
-def test_shares_among_all_examples_are_not_those_among_answered_ones() -> None:
+@several_runs(40, 100)
+def test_shares_among_all_examples_are_not_those_among_answered_ones(runs: int) -> None:
     """With half of each class the answered err on 8.5 %, not on (5 % + 40 %)/2 or less."""
     said, truth = abstaining(0)
     with pytest.raises(NotCertified, match="missing='wrong'"):
         certify(answers(said), y=truth, shift=shift.shares({0: 0.9, 1: 0.1}))
     every = [
         certify(answers(abstaining(seed)[0]), y=abstaining(seed)[1], shift=shift.shares("any"))
-        for seed in range(100)
+        for seed in range(runs)
     ]
-    check_coverage("any shares among answered", sum(c.value < 0.4 for c in every), 100, 0.05)
+    check_coverage("any shares among answered", sum(c.value < 0.4 for c in every), runs, 0.05)
     assert "among answered examples" in every[0].claim
     assert verify(every[0])[0].holds
 
@@ -83,9 +85,10 @@ def without_rare(seed: int) -> tuple[Labels, Labels]:
     return np.where(truth == 2, 0, truth), truth
 
 
-def test_classes_that_do_not_occur_are_not_spoken_of() -> None:
+@several_runs(100, 200)
+def test_classes_that_do_not_occur_are_not_spoken_of(runs: int) -> None:
     unnamed = named = 0
-    for seed in range(200):
+    for seed in range(runs):
         said, truth = without_rare(seed)
         if 2 in truth:  # refused, or certified with all three classes
             continue
@@ -97,8 +100,8 @@ def test_classes_that_do_not_occur_are_not_spoken_of() -> None:
         for option in options:
             with pytest.raises(NotCertified, match="class"):
                 certify(answers(said, classes=[0, 1, 2]), y=truth, **option)
-    check_rejected("twin: any shares of all classes, some unseen", unnamed, 200, 0.05)
-    check_coverage("any shares of the classes named", named, 200, 0.05)
+    check_rejected("twin: any shares of all classes, some unseen", unnamed, runs, 0.05)
+    check_coverage("any shares of the classes named", named, runs, 0.05)
 
 
 def test_a_gap_and_a_mean_name_what_they_compare() -> None:

@@ -19,6 +19,7 @@ from pacboost.questions import verdict
 from pacboost.questions.answering import certify_answers
 from pacboost.theory import plan
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.runs import RUNS
 
 WISHES = {"recall": 0.6, "false_positive_rate": 0.4, "precision": 0.5, "target_error": 0.5}
 DELTA = 1e-4
@@ -72,10 +73,11 @@ def test_rows_served_alone_keep_the_promise(name: str, kind: Any) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.world
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 @pytest.mark.parametrize("name", WISHES)
 def test_rows_served_alone_keep_the_promise_in_many_worlds(name: str, kind: Any) -> None:
-    false, certified = broken(name, 400, kind)
+    false, certified = broken(name, RUNS or 400, kind)
     check_coverage(f"{name}, rows served alone, {kind.__name__}, long", false, certified, DELTA)
 
 

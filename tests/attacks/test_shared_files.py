@@ -22,11 +22,12 @@ from pacboost.bounds.wording import DISTINCT_ROWS, NEW_EXAMPLES
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.samples.equal_rows import DISTINCT
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.runs import several_runs
 
 Rows = NDArray[np.intp]
 Write = Callable[[Path, NDArray[np.float64], NDArray[np.int64]], None]
 
-ROWS, RUNS, DELTA = 600, 4, 0.1
+ROWS, FEW, DELTA = 600, 4, 0.1
 NOT_COUNTED = pytest.mark.filterwarnings("ignore:.*rows are not counted")
 EVERY = np.arange(ROWS)
 SHARED: dict[str, tuple[Rows, Rows]] = {
@@ -77,42 +78,44 @@ def write_both(folder: Path, shared: str, seed: int, write: Write = to_csv) -> N
         write(folder / name, X[rows], y[rows])
 
 
+@several_runs(FEW, 60)
 @pytest.mark.parametrize("shared", SHARED)
 @pytest.mark.parametrize("write", [to_csv, pytest.param(to_parquet, marks=pytest.mark.slow)])
-def test_files_that_share_rows(shared: str, write: Write, tmp_path: Path) -> None:
+def test_files_that_share_rows(shared: str, write: Write, tmp_path: Path, runs: int) -> None:
     false = certified = 0
-    for seed in range(RUNS):
+    for seed in range(runs):
         write_both(tmp_path, shared, seed, write)
         found = claim(by_heart(seed).fit_source(tmp_path, "y", copies="distinct"))
         false, certified = false + (found < 0.5), certified + (found < 1)
-    assert certified == RUNS
-    check_coverage(f"files that share {shared}", false, RUNS, DELTA)
+    assert certified == runs
+    check_coverage(f"files that share {shared}", false, runs, DELTA)
 
 
 def test_parquet_files_that_share_rows(tmp_path: Path) -> None:
-    test_files_that_share_rows("a third", to_parquet, tmp_path)
+    test_files_that_share_rows("a third", to_parquet, tmp_path, FEW)
 
 
 @pytest.mark.filterwarnings("ignore::pacboost.errors.InputWarning")
 def test_copies_that_are_said_to_be_draws_make_false_claims(tmp_path: Path) -> None:
     false = 0
-    for seed in range(2 * RUNS):
+    for seed in range(2 * FEW):
         write_both(tmp_path, "a third", seed)
         false += claim(by_heart(seed).fit_source(tmp_path, "y")) < 0.5
-    check_rejected("files that share a third, as draws", false, 2 * RUNS, DELTA)
+    check_rejected("files that share a third, as draws", false, 2 * FEW, DELTA)
 
 
+@several_runs(FEW, 60)
 @NOT_COUNTED
 @pytest.mark.parametrize("shared", ["a tenth", "a third", "everything, in another order"])
-def test_arrays_given_as_a_source(shared: str) -> None:
+def test_arrays_given_as_a_source(shared: str, runs: int) -> None:
     false = 0
     rows = np.concatenate(SHARED[shared])
-    for seed in range(RUNS):
+    for seed in range(runs):
         X, y = coins(seed)
         model = by_heart(seed).fit_source((X[rows], y[rows]), copies="distinct")
         false += claim(model) < 0.5
         assert model.certificate_.size == ROWS // 10
-    check_coverage(f"an array that holds {shared} twice", false, RUNS, DELTA)
+    check_coverage(f"an array that holds {shared} twice", false, runs, DELTA)
 
 
 @pytest.mark.parametrize("shared", ["a third", "everything, in another order"])
@@ -134,12 +137,13 @@ def visits(seed: int, patients: int) -> tuple[NDArray[np.float64], NDArray[np.in
     return X[rows], y[rows]
 
 
+@several_runs(FEW, 60)
 @NOT_COUNTED
 @pytest.mark.parametrize("how", ["array", "array and edge", "csv", "parquet", "stream"])
-def test_patients_with_several_visits(how: str, tmp_path: Path) -> None:
+def test_patients_with_several_visits(how: str, tmp_path: Path, runs: int) -> None:
     """Seen before: claims of .04 to .18 where the error is one half, in every run."""
     false = 0
-    for seed in range(RUNS):
+    for seed in range(runs):
         X, y = visits(seed, 300)
         model = by_heart(seed)
         if how in {"csv", "parquet"}:
@@ -157,14 +161,15 @@ def test_patients_with_several_visits(how: str, tmp_path: Path) -> None:
             assert certificate.size < 80
         assert how == "stream" or certificate is not None
         false += claim(model) < 0.5
-    check_coverage(f"visits of patients, {how}", false, RUNS, DELTA)
+    check_coverage(f"visits of patients, {how}", false, runs, DELTA)
 
 
+@several_runs(FEW, 60)
 @NOT_COUNTED
 @pytest.mark.parametrize("how", ["array", "csv", "stream"])
-def test_draws_from_few_values_count_as_they_fall(how: str, tmp_path: Path) -> None:
+def test_draws_from_few_values_count_as_they_fall(how: str, tmp_path: Path, runs: int) -> None:
     false = 0
-    for seed in range(RUNS):
+    for seed in range(runs):
         generator = np.random.default_rng(seed)
         X, y = generator.integers(4, size=(1000, 3)).astype(float), generator.integers(2, size=1000)
         if how == "csv":
@@ -185,15 +190,16 @@ def test_draws_from_few_values_count_as_they_fall(how: str, tmp_path: Path) -> N
             distinct = other.model_.certificate
             assert distinct is None or (distinct.size < 20 and DISTINCT in distinct.assumptions)
             assert distinct is not None or how == "stream"
-    check_coverage(f"draws from few values, {how}", false, RUNS, DELTA)
+    check_coverage(f"draws from few values, {how}", false, runs, DELTA)
 
 
+@several_runs(FEW, 60)
 @pytest.mark.filterwarnings("ignore::pacboost.errors.InputWarning")
 @pytest.mark.parametrize("how", ["array", "csv"])
-def test_a_heavy_value_is_no_copy(how: str, tmp_path: Path) -> None:
+def test_a_heavy_value_is_no_copy(how: str, tmp_path: Path, runs: int) -> None:
     """Amounts are 0 in six of ten rows, whose labels are coins; the others are clear."""
     false = 0
-    for seed in range(RUNS):
+    for seed in range(runs):
         generator = np.random.default_rng(seed)
         X = generator.integers(2, size=(2000, 3)).astype(float)
         heavy = generator.random(2000) < 0.6
@@ -203,7 +209,7 @@ def test_a_heavy_value_is_no_copy(how: str, tmp_path: Path) -> None:
             to_csv(tmp_path / "p", X, y)
         model = by_heart(seed).fit_source(*((tmp_path, "y") if how == "csv" else ((X, y),)))
         false += claim(model) < 0.3
-    check_coverage(f"a heavy value, {how}", false, RUNS, DELTA)
+    check_coverage(f"a heavy value, {how}", false, runs, DELTA)
 
 
 def test_what_copies_may_be() -> None:

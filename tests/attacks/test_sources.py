@@ -129,9 +129,10 @@ def test_rows_set_apart_of_a_sorted_source(kind: str, tmp_path: Path, runs: int)
     check_coverage(f"rows set apart of sorted {kind}", wrong, runs, delta)
 
 
+@several_runs(20, 60)
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
-def test_stop_certificates_of_a_sorted_source(kind: str, tmp_path: Path) -> None:
-    runs, wrong, stopped = 20, 0, 0
+def test_stop_certificates_of_a_sorted_source(kind: str, tmp_path: Path, runs: int) -> None:
+    wrong, stopped = 0, 0
     for seed in range(runs):
         source = KINDS[kind](tmp_path, *world(ROWS, seed))
         model = small(
@@ -145,13 +146,14 @@ def test_stop_certificates_of_a_sorted_source(kind: str, tmp_path: Path) -> None
     check_coverage(f"stop certificate of sorted {kind}", wrong, runs, 0.025)
 
 
+@several_runs(15, 60)
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_strong_classifiers_of_a_sorted_source(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runs: int
 ) -> None:
     monkeypatch.setitem(globals(), "BLOCK", ROWS // 2)
     monkeypatch.setattr(lines, "BLOCK_BYTES", ROWS * 10)
-    runs, wrong, delta = 15, 0, 0.05
+    wrong, delta = 0, 0.05
     for seed in range(runs):
         source = KINDS[kind](tmp_path, *world(ROWS, seed))
         model = StrongClassifier(

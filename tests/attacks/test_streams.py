@@ -5,6 +5,7 @@ by themselves. Where equal rows are copies, those of certifying rows are never l
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,12 @@ import pytest
 from numpy.typing import NDArray
 
 from pacboost import FilterBoostClassifier
+from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.sample_words import COPIES
 from pacboost.bounds.wording import DISTINCT_ROWS
 from pacboost.errors import NotCertified, ParameterError
+from pacboost.ledgers.ledger import Refill
 from pacboost.questions.verify import verify
 from pacboost.samples.equal_rows import DISTINCT
 from pacboost.samples.row_hashes import row_hashes
@@ -111,9 +114,10 @@ def test_epochs_that_are_not_noticed_make_false_claims(monkeypatch: pytest.Monke
     check_rejected("epochs, not noticed", wrong, 8, 0.05)
 
 
+@several_runs(12, 100)
 @pytest.mark.parametrize("epsilon", [None, 0.3])
-def test_each_batch_several_times(epsilon: float | None) -> None:
-    runs, wrong = 12, 0
+def test_each_batch_several_times(epsilon: float | None, runs: int) -> None:
+    wrong = 0
     for seed in range(runs):
         X, y = coin(ROWS, seed)
         model = learner(seed, epsilon=epsilon)
@@ -192,6 +196,35 @@ def test_any_vote_of_a_stream_may_be_kept(runs: int) -> None:
     check_rejected("twin: all of delta after every batch", twin, runs, 0.05)
 
 
+@several_runs(10, 100)
+def test_any_vote_of_a_run_that_goes_on_may_be_kept(runs: int, tmp_path: Path) -> None:
+    """A run is stopped after every sample and continued, and its best vote is kept."""
+    wrong, twin = 0, 0
+    for seed in range(runs):
+        X, y = coin(3000, seed)
+        path = tmp_path / str(seed)
+        claims: list[Certificate] = []
+        stops: list[Refill] = []
+
+        def stop(event: Any, stops: list[Refill] = stops) -> bool:
+            stops += [event] if isinstance(event, Refill) else []
+            return len(stops) > 1
+
+        model = learner(
+            seed, n_estimators=60, sample_rows=50, n_certify=1500, checkpoint=path, callbacks=[stop]
+        )
+        while not claims or path.exists():
+            stops.clear()
+            claims.append(model.fit(X, y).certificate_)
+        counts = [(claim.inputs["k"], claim.inputs["n"]) for claim in claims]
+        assert len(claims) > 10
+        assert [claim.inputs["look"] for claim in claims] == list(range(1, len(claims) + 1))
+        wrong += any(claim.value < 0.5 for claim in claims)
+        twin += any(clopper_pearson(k, n, 0.05) < 0.5 for k, n in counts)
+    check_coverage("a run that goes on, each look pays", wrong, runs, 0.05)
+    check_rejected("twin: all of delta whenever it stops", twin, runs, 0.05)
+
+
 def test_rows_that_certify_are_never_learned_from() -> None:
     """Equal rows have the same role, whatever the batch, the epoch and the place they come at."""
     X, y = coin(ROWS, 0)
@@ -222,10 +255,11 @@ def test_what_the_first_batch_says_of_copies_stays() -> None:
     assert DISTINCT_ROWS in model.partial_fit(X, y).certificate_.details
 
 
+@several_runs(12, 100)
 @pytest.mark.parametrize("copies", ["draws", "distinct"])
-def test_a_heavy_value_is_no_reason_to_certify_the_light_ones(copies: str) -> None:
+def test_a_heavy_value_is_no_reason_to_certify_the_light_ones(copies: str, runs: int) -> None:
     """Nine rows in ten are equal, and their labels are tosses of a coin; the others are clear."""
-    runs, wrong = 12, 0
+    wrong = 0
     for seed in range(runs):
         generator = np.random.default_rng(seed)
         X = generator.random((2000, 1))

@@ -31,6 +31,7 @@ from pacboost.questions.answering import certify_answers
 from pacboost.theory.worlds import Boxes
 from tests.bounds.coverage import check_coverage
 from tests.public import estimators
+from tests.runs import several_runs
 
 WORLD = Boxes((0.2, 0.3), (0.7, 0.9))
 ROWS = 600
@@ -255,9 +256,10 @@ def test_answers_are_not_certified_on_training_rows() -> None:
         certify_answers(model, X, y, abstain_below=0.5)
 
 
-def test_coverage_where_rows_repeat_by_chance() -> None:
+@several_runs(40, 300)
+def test_coverage_where_rows_repeat_by_chance(runs: int) -> None:
     """Honest draws from a discrete domain are neither refused nor certified falsely."""
-    runs, delta, failed = 40, 0.1, 0
+    delta, failed = 0.1, 0
     for seed in range(runs):
         generator = np.random.default_rng(seed)
         X = generator.integers(3, size=(500, 4)).astype(np.float64)

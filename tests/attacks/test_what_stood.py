@@ -17,10 +17,11 @@ from pacboost.theory import certify_by_training_rows
 from tests.attacks import worlds as kinds
 from tests.attacks.worlds import KINDS, World, coins, is_false, make, public_classifiers
 from tests.bounds.coverage import check_coverage
+from tests.runs import RUNS, several_runs
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 DELTA = 0.2
-FEW, MANY = 2, 60
+FEW, MANY = 2, RUNS or 60
 """Runs of each kind of world: few are judged all together, many each kind by itself."""
 
 
@@ -38,6 +39,7 @@ def test_strong_classifiers_cover() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.world
 @pytest.mark.parametrize("world", KINDS)
 def test_strong_classifiers_cover_in_full(world: World) -> None:
     violated = sum(strong_is_false(world, seed) for seed in range(4, 4 + MANY))
@@ -83,6 +85,7 @@ def test_hold_outs_cover() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.world
 @pytest.mark.parametrize(("name", "world", "more"), VARIANTS)
 def test_hold_outs_cover_in_full(name: str, world: World, more: dict[str, Any]) -> None:
     seeds = range(4, 4 + MANY)
@@ -90,9 +93,7 @@ def test_hold_outs_cover_in_full(name: str, world: World, more: dict[str, Any]) 
     check_coverage(f"what stood: holdout, {name}, {world.__name__}", violated, MANY, DELTA)
 
 
-@pytest.mark.parametrize(
-    "runs", [pytest.param(20, id="quick"), pytest.param(660, id="large", marks=pytest.mark.slow)]
-)
+@several_runs(20, 660)
 @pytest.mark.parametrize("delta", [0.9, 0.99])
 def test_certificates_from_training_rows_cover_coins(delta: float, runs: int) -> None:
     """Nearly every certificate might be false at such a delta; hardly any is."""

@@ -16,9 +16,10 @@ from distributed import Client
 
 from pacboost import FilterBoostClassifier
 from pacboost.errors import ClusterError
-from pacboost.parallel import cluster
+from pacboost.parallel import workers
 from pacboost.parallel.cluster import Cluster
-from pacboost.parallel.remote_task import SILENT, worker_name
+from pacboost.parallel.remote_task import worker_name
+from pacboost.parallel.workers import SILENT
 from tests.cluster.clusters import bytes_of, forgets, kill, local, process_ids
 from tests.cluster.deaths import (
     LIMIT,
@@ -182,7 +183,7 @@ def test_a_worker_that_stood_still_before_the_fit_gets_no_tasks(
 ) -> None:
     """All are asked at once: whoever is asked after it has answered, too."""
     Cluster(processes)  # everything is loaded then
-    monkeypatch.setattr(cluster, "ANSWER_SECONDS", 5.0)
+    monkeypatch.setattr(workers, "ANSWER_SECONDS", 5.0)
     first, *others = Cluster(processes).workers()
     stopped = process_ids(processes)[first]
     os.kill(stopped, signal.SIGSTOP)

@@ -19,7 +19,7 @@ from pacboost import BaggingClassifier, ExtraTreesRegressor, RandomForestClassif
 from pacboost.errors import ClusterError
 from pacboost.parallel import cluster
 from pacboost.parallel.cluster import Cluster
-from pacboost.parallel.remote_task import Job
+from pacboost.parallel.jobs import Job
 from pacboost.training.bags.bagging import MemberElsewhere
 from tests.cluster.clusters import forgets
 from tests.estimators.filter_sources import noisy

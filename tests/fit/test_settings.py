@@ -16,13 +16,13 @@ def test_settings_move_smoothly_with_the_number_of_rows(classes: int, logistic: 
         Settings.for_classes(n, classes, logistic=logistic) for n in sizes
     ):
         assert abs(after.n_estimators - before.n_estimators) <= 3
-        assert abs(after.least - before.least) <= 9
-        assert abs(after.most - before.most) <= 43
+        assert abs(after.min_rounds - before.min_rounds) <= 9
+        assert abs(after.max_rounds - before.max_rounds) <= 43
         assert -0.0001 <= after.learning_rate - before.learning_rate <= 0.004
         assert abs(after.subsample - before.subsample) <= 0.006
         assert abs(after.max_features - before.max_features) <= 0.013
         assert 0 <= after.min_leaf_rows - before.min_leaf_rows <= 5
-        assert abs(after.trusted - before.trusted) <= 0.028
+        assert abs(after.slope_trust - before.slope_trust) <= 0.028
 
 
 SIZES = list(range(19_000, 31_001, 500))

@@ -24,9 +24,9 @@ from pacboost.lab.choices import LEARNERS, OFFERS, RECTANGLE, make_booster, make
 from pacboost.lab.files import read_file
 from pacboost.lab.filtering import filtering
 from pacboost.lab.instruments import measure
+from pacboost.lab.page_files import whole_page
 from pacboost.lab.reproduce import code, fitted
 from pacboost.lab.routes import certificates, recorded
-from pacboost.lab.server import whole_page
 from pacboost.lab.session import LabSession
 from pacboost.lab.spec import MethodChoice, read_run
 from pacboost.learners.stump import Stump

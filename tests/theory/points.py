@@ -15,8 +15,8 @@ from pacboost.samples.sample import Sample, unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.theory.finite_worlds import NoFreeLunch
 from pacboost.theory.recursion import Recursion
-from pacboost.theory.sampling import WorldOracle
 from pacboost.theory.three_oracles import Source
+from pacboost.theory.world_oracle import WorldOracle
 from pacboost.training.filtering.rows import RowEncoder
 
 POINTS = 2**14

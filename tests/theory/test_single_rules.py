@@ -19,7 +19,8 @@ from pacboost.theory import finite, sample_sizes
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.single_rules import RectangleClassifier, VersionSpaceClassifier
 from pacboost.theory.version_space import Band
-from pacboost.theory.worlds import Boxes, Intervals, LabelNoise, Rows
+from pacboost.theory.world_oracle import Rows
+from pacboost.theory.worlds import Boxes, Intervals, LabelNoise
 
 BOX = Boxes((0.2, 0.1), (0.7, 0.8))
 

@@ -19,13 +19,13 @@ from pacboost.learners.stump import Stump
 from pacboost.sources.oracles.choose import as_oracle
 from pacboost.theory.finite_worlds import BooleanConcept, Finite, NoFreeLunch, UniformOnly
 from pacboost.theory.sampling import SHAPES, Plane
+from pacboost.theory.world_oracle import Rows
 from pacboost.theory.worlds import (
     Boxes,
     Halfspaces,
     Intervals,
     LabelNoise,
     NoisyAdditive,
-    Rows,
     World,
     hastie,
 )

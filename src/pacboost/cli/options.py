@@ -118,7 +118,7 @@ rounds = click.option(
     "--rounds",
     type=int,
     help="Maximum number of rounds.  [default: chosen by rows held back, at most "
-    f"{max(settings.most for settings in AUTOMATIC):,}; {ROUNDS_BY_HAND} with --booster or "
+    f"{max(settings.max_rounds for settings in AUTOMATIC):,}; {ROUNDS_BY_HAND} with --booster or "
     f"--learner; {FILTERING_ROUNDS} by filtering]",
 )
 learning_rate = real(

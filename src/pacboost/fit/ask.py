@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pacboost.fit.continuing import RunRecord
 from pacboost.fit.division import Apart, Certifying
-from pacboost.fit.recipe import Recipe
+from pacboost.fit.earlier import Earlier
+from pacboost.fit.recipe import Candidate
 from pacboost.fit.rows import LabelledRows
 from pacboost.fit.settings import ramp
-from pacboost.models.model import Model
 from pacboost.models.schema import ColumnOptions, Schema
 from pacboost.numerics.checks import real_number
 
@@ -66,16 +65,8 @@ class Chooser(ABC):
     """Chooses booster, learner and rounds from the parameters and the rows."""
 
     @abstractmethod
-    def recipe(self, rows: FitRows, ask: Ask) -> Recipe:
+    def candidate(self, rows: FitRows, ask: Ask) -> Candidate:
         """Return what is boosted; values that are not set come from fit/settings.py."""
-
-
-@dataclass(frozen=True, eq=False)
-class Earlier:
-    """The previous fit, which ``warm_start`` continues."""
-
-    model: Model
-    record: RunRecord
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,22 +115,22 @@ class Ask:
         """Check whether the number of rows decides if some are held back to stop early."""
         return isinstance(self.early_stopping, str) and self.early_stopping == AUTO
 
-    def stops(self, rows: int, tried: float) -> bool:
+    def stops(self, rows: int, few_share: float) -> bool:
         """Check whether rows are held back to stop early, unless validation rows are given.
 
-        ``tried`` is the share that "auto" holds back if there are few rows.
+        ``few_share`` is the share that "auto" holds back if there are few rows.
         """
         if self.is_auto:
-            return self.is_measurable and spared_share(rows, 1.0, tried) > 0
+            return self.is_measurable and spared_share(rows, 1.0, few_share) > 0
         return bool(self.early_stopping)
 
-    def held_share(self, rows: int, tried: float) -> float:
+    def held_share(self, rows: int, few_share: float) -> float:
         """Return the share of rows that is held back to stop early."""
         share = float(real_number("validation_fraction", self.validation_fraction))
-        return spared_share(rows, share, tried) if self.is_auto and 0 < share < 1 else share
+        return spared_share(rows, share, few_share) if self.is_auto and 0 < share < 1 else share
 
 
-def spared_share(rows: int, share: float, tried: float) -> float:
+def spared_share(rows: int, share: float, few_share: float) -> float:
     """Return the share that early_stopping="auto" holds back; it grows with the rows to ``share``.
 
     >>> [spared_share(rows, 0.1, 0.0) for rows in (1_000, 25_000, 30_000)]
@@ -147,4 +138,4 @@ def spared_share(rows: int, share: float, tried: float) -> float:
     """
     # stopping early by a tenth of few rows has 1.05 times the error of fixed rounds
     # (docs/decisions/0007), so that "auto" begins to stop at 20,000 rows
-    return share * ramp(rows) + tried
+    return share * ramp(rows) + few_share

@@ -11,14 +11,16 @@ without ``warm_start`` spends all of delta.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
+from pacboost.fit.ask import FitRows
+from pacboost.fit.earlier import Earlier
 from pacboost.fit.recipe import OF_TREES, Recipe
 from pacboost.fit.rows import validation_sample
 from pacboost.hypotheses.pattern import rules_behind
@@ -26,23 +28,6 @@ from pacboost.hypotheses.tree import TreeRule
 from pacboost.samples.fingerprint import Fingerprint
 from pacboost.samples.row_hashes import row_hashes
 from pacboost.training.run.loop import Run
-
-if TYPE_CHECKING:
-    from pacboost.fit.ask import Earlier, FitRows
-
-
-@dataclass(frozen=True)
-class RunRecord:
-    """What a fit must have in common with the previous one to continue its run."""
-
-    parameters: dict[str, str]
-    seed: int
-    rows: str = ""
-    """A digest of the rows that the model does not identify, and of what was chosen by rows."""
-    vote: str = ""
-    """The digest of the vote that the run left: a vote that was changed since is not continued."""
-    looks: int | None = None
-    """How often held-out rows were looked at: None without any, 0 if that took all of delta."""
 
 
 def go_on(run: Run, recipe: Recipe, earlier: Earlier, rows: FitRows) -> None:

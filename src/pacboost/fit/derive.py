@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from pacboost.fit.ask import Ask, FitRows
-from pacboost.fit.recipe import Recipe
+from pacboost.fit.recipe import Candidate, Recipe
 from pacboost.fit.rows import LabelledRows
 from pacboost.fit.settings import (
     COLUMNS_TO_DERIVE_FROM,
@@ -45,20 +45,20 @@ def _is_free(recipe: Recipe, table: Table) -> bool:
         free
         and table.n_rows >= MIN_ROWS_TO_DERIVE
         and table.entries is None
-        and recipe.pairs is None
+        and recipe.interactions is None
     )
 
 
-def known_before(rows: FitRows, recipe: Recipe, ask: Ask) -> tuple[FitRows, Recipe]:
-    """Return rows and recipe with the derived columns that no trial has to find.
+def known_before(rows: FitRows, first: Candidate, ask: Ask) -> tuple[FitRows, Candidate]:
+    """Return rows and candidate with the derived columns that no trial has to find.
 
     These are means of the levels of categories that have too many, and what an earlier fit has.
     """
     learn, earlier = rows.learn, () if ask.earlier is None else ask.earlier.model.schema.derived
     one_number = learn.labels is None and learn.signs.shape[1] == 1 and rows.schema.text is None
     others = tuple(column for column in earlier if not isinstance(column, LevelMeans))
-    if not (ask.derives and one_number and _is_free(recipe, learn.table)):
-        return rows, replace(recipe, derived=others)
+    if not (ask.derives and one_number and _is_free(first.recipe, learn.table)):
+        return rows, first.having(derived=others)
     targets = (learn.signs[:, 0] > 0) * 1.0 if learn.targets is None else learn.targets
     columns, means = [], {}
     for column in sorted(rows.schema.levels.columns):
@@ -68,7 +68,7 @@ def known_before(rows: FitRows, recipe: Recipe, ask: Ask) -> tuple[FitRows, Reci
             means[column] = result[1]
     if columns:
         learn = replace(learn, table=LearningRows(learn.table, means))
-    return replace(rows, learn=learn), replace(recipe, derived=(*columns, *others))
+    return replace(rows, learn=learn), first.having(derived=(*columns, *others))
 
 
 def candidates(run: Run) -> tuple[DerivedColumn, ...]:

@@ -21,7 +21,8 @@ from pacboost.fit.division import Division, held_out
 from pacboost.fit.examples import label_rows, read_examples, read_numbers
 from pacboost.fit.recipe import Recipe
 from pacboost.fit.roles import CALIBRATE, split_by_class
-from pacboost.fit.trial import Trial, Watcher, plan, race, refit
+from pacboost.fit.stages import STAGES
+from pacboost.fit.trial import Outcome, Trial, Watcher, plan, race, refit
 from pacboost.hypotheses.shapes import Counts
 from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.kernels.machine import machine
@@ -63,16 +64,16 @@ def fit(X: Any, y: Any, sample_weight: Any, ask: Ask, watcher: Watcher) -> Fitte
         trial, memory = prepare(X, y, sample_weight, ask)
         watcher.begins(trial.rows)
         try:
-            outcome = race(trial, watcher)
-            run = refit(trial, outcome, watcher) if trial.refits else outcome.run
-            return finish(trial, memory, outcome.recipe, run, outcome.calibration)
+            best = race(trial, STAGES, watcher)
+            if trial.refits:
+                best = refit(trial, best, watcher)
+            return finish(trial, memory, best)
         except KeyboardInterrupt as interrupt:
             # hours of boosting are not lost: the leading run is a model, too
-            if watcher.leader is None or not watcher.leader[1].done:
+            if watcher.leader is None or not watcher.leader.run.done:
                 raise
-            recipe, run = watcher.leader
-            run.stopped = StopReason(Stop.INTERRUPTED)
-            return replace(finish(trial, memory, recipe, run), interrupt=interrupt)
+            watcher.leader.run.stopped = StopReason(Stop.INTERRUPTED)
+            return replace(finish(trial, memory, watcher.leader), interrupt=interrupt)
 
 
 def prepare(X: Any, y: Any, sample_weight: Any, ask: Ask) -> tuple[Trial, RowMemory]:
@@ -84,12 +85,12 @@ def prepare(X: Any, y: Any, sample_weight: Any, ask: Ask) -> tuple[Trial, RowMem
     with named_among(X, lambda rows: Schema.learn(rows, ask.columns)):
         schema, table = Schema.learn(division.X, ask.columns)
     rows = read(division, schema, table, sample_weight, ask)
-    recipe = ask.chooser.recipe(rows, ask)  # what the user set, else the table of settings
-    rows, recipe = derive.known_before(rows, recipe, ask)
-    refuse(recipe.booster, rows)
-    if table.entries is not None and not recipe.learner.sparse:
+    first = ask.chooser.candidate(rows, ask)  # what the user set, else the table of settings
+    rows, first = derive.known_before(rows, first, ask)
+    refuse(first.recipe.booster, rows)
+    if table.entries is not None and not first.recipe.learner.sparse:
         warn_of_dense(table)
-    trial = plan(hold_for_calibration(rows, ask), recipe, ask)
+    trial = plan(hold_for_calibration(rows, ask), first, ask)
     return trial, remember(X, table, division, trial)
 
 
@@ -181,13 +182,11 @@ def remember(X: Any, table: Table, division: Division, trial: Trial) -> RowMemor
     return RowMemory([*tables, *(further.table for _, further in rows.measured)])
 
 
-def finish(
-    trial: Trial, memory: RowMemory, recipe: Recipe, run: Run, slope: Calibration | None = None
-) -> Fitted:
+def finish(trial: Trial, memory: RowMemory, best: Outcome) -> Fitted:
     """Turn the rounds of a run into a model, and certify it."""
-    ask, rows = trial.ask, trial.rows
+    ask, rows, recipe, run = trial.ask, trial.rows, best.recipe, best.run
     curve, error = calibrated(rows, recipe, run, ask)
-    model = replace(model_of(rows, recipe, run), calibration=curve or slope)
+    model = replace(model_of(rows, recipe, run), calibration=curve or best.calibration)
     if not ask.predicts_numbers:  # a number is never simply right or wrong
         model = certified(model, rows.certify, ask.certifying)
     return Fitted(
@@ -204,7 +203,7 @@ def model_of(rows: FitRows, recipe: Recipe, run: Run) -> Model:
     """Return the model of the rounds done so far."""
     sample, counts, vote = run.sample, None, run.vote()
     # a map of a pair is centred at 0 over the training rows, which a saved model does not have
-    if recipe.pairs is not None and recipe.interactions:
+    if recipe.interactions:
         pairs = [group for group in run.learner.interactions if len(group) == 2]  # type: ignore[attr-defined]
         counts = Counts.of(sample, sorted({j for pair in pairs for j in pair}))
     return Model(

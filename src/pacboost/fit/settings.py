@@ -71,14 +71,14 @@ PATIENCE_OF_SINGLE_COLUMNS = 50
 TEXT_ROUNDS, TEXT_ROUNDS_AFTER_LINEAR = 1000, 8
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """The automatic values for a number of rows, by the names of the parameters.
 
     >>> Settings.for_classes(1_000, 2)  # doctest: +NORMALIZE_WHITESPACE
     Settings(n_estimators=300, learning_rate=0.05, subsample=0.8, max_leaves=16, max_features=0.5,
-             min_leaf_rows=5, l2=3.0, tried=0.2, trusted=0.6667, least=20, most=2000, larger=0,
-             even_steps=inf)
+             min_leaf_rows=5, l2=3.0, trial_share=0.2, slope_trust=0.6667, min_rounds=20,
+             max_rounds=2000, larger_leaves=0, even_steps=inf)
     """
 
     n_estimators: int
@@ -88,14 +88,14 @@ class Settings:
     max_features: float
     min_leaf_rows: int
     l2: float
-    tried: float
+    trial_share: float = 0.0
     """The share of the rows that a trial measures; 0 for no trial."""
-    trusted: float
+    slope_trust: float = 0.0
     """How far the slope moves from what scores mean without calibration to what the trial finds."""
-    least: int
-    most: int
+    min_rounds: int
+    max_rounds: int
     """The minimum and the maximum number of rounds that a trial may choose."""
-    larger: int = 0
+    larger_leaves: int = 0
     """The leaves of larger trees, which a trial may prefer."""
     even_steps: float = math.inf
     """The sum of the learning rates after which they grow with the rounds."""
@@ -116,9 +116,18 @@ class Settings:
         if not logistic:
             # chosen at fixed rounds: on small data the log loss settles before the error does
             rounds = round(100 + 80 * large) if many_classes else 180
-            rate, features = few_rounds_rate, 0.5 if many_classes else 1.0
-            made = cls(rounds, rate, 1.0, most_leaves, features, 20, 1.0, 0.0, 0.0, rounds, rounds)
-            return made._fast(rate) if quality == "fast" else made
+            fixed = cls(
+                n_estimators=rounds,
+                learning_rate=few_rounds_rate,
+                subsample=1.0,
+                max_leaves=most_leaves,
+                max_features=0.5 if many_classes else 1.0,
+                min_leaf_rows=20,
+                l2=1.0,
+                min_rounds=rounds,
+                max_rounds=rounds,
+            )
+            return fixed._fast(few_rounds_rate) if quality == "fast" else fixed
         # sampling half of the columns and .8 of the rows, with small leaves, has .936 of the error
         # of trees of all rows; for few classes l2=3 gives another .991 (docs/decisions/0016)
         enough = ramp(rows, NO_TRIAL_BELOW, FULL_TRIAL_FROM)
@@ -131,31 +140,28 @@ class Settings:
         rate = round(rate + (0.1 - rate) * large, 4)
         ends = MIN_TRIAL_ROUNDS, MAX_TRIAL_STEPS / rate
         least, most = (round(rounds + (end - rounds) * enough) for end in ends)
-        made = cls(
-            rounds,
-            rate,
-            round(1 - 0.2 * enough * (1 - plain), 4),
-            leaves if quality != "fast" else most_leaves,
-            round(1 - (1 - features) * enough, 4),
-            min(leaf, few),
-            l2,
-            TRIAL_SHARE if enough else 0.0,
-            round(enough * rows / (rows + ROWS_HALF_TRUSTED), 4),
-            least,
-            most,
-            larger=most_leaves if many_classes else 0,
-        )
-        if quality == "fast":
-            return made._fast(few_rounds_rate)
         steps = STEPS_OF_BEST if quality == "best" else 1
-        more = {"n_estimators": steps * rounds, "least": steps * least, "most": steps * most}
-        return replace(made, learning_rate=rate / steps, **more)
+        settings = cls(
+            n_estimators=steps * rounds,
+            learning_rate=rate / steps,
+            subsample=round(1 - 0.2 * enough * (1 - plain), 4),
+            max_leaves=leaves if quality != "fast" else most_leaves,
+            max_features=round(1 - (1 - features) * enough, 4),
+            min_leaf_rows=min(leaf, few),
+            l2=l2,
+            trial_share=trial_share(rows) if enough else 0.0,
+            slope_trust=round(enough * rows / (rows + ROWS_HALF_TRUSTED), 4),
+            min_rounds=steps * least,
+            max_rounds=steps * most,
+            larger_leaves=most_leaves if many_classes else 0,
+        )
+        return settings._fast(few_rounds_rate) if quality == "fast" else settings
 
     def _fast(self, rate: float = 0.1) -> Settings:
         """Return the values of quality="fast"."""
         return replace(
-            self, n_estimators=FAST_ROUNDS, learning_rate=rate, tried=0.0, trusted=0.0,
-            least=FAST_ROUNDS, most=FAST_ROUNDS, even_steps=math.inf,
+            self, n_estimators=FAST_ROUNDS, learning_rate=rate, trial_share=0.0, slope_trust=0.0,
+            min_rounds=FAST_ROUNDS, max_rounds=FAST_ROUNDS, even_steps=math.inf,
         )  # fmt: skip
 
     def for_single_columns(self, pairs: int, quality: str, *, stops: bool = True) -> Settings:
@@ -164,12 +170,16 @@ class Settings:
         If no rows say when to stop, the rounds stay as they are.
         """
         small = replace(
-            self, max_leaves=6 if pairs else 4, max_features=0.25, larger=0, even_steps=math.inf
+            self,
+            max_leaves=6 if pairs else 4,
+            max_features=0.25,
+            larger_leaves=0,
+            even_steps=math.inf,
         )
         if quality == "fast" or not stops:
             return small
         steps = STEPS_OF_BEST if quality == "best" else 1
-        return replace(small, learning_rate=0.1 / steps, most=steps * 2000)
+        return replace(small, learning_rate=0.1 / steps, max_rounds=steps * 2000)
 
     @classmethod
     def for_numbers(
@@ -181,18 +191,21 @@ class Settings:
 
         >>> Settings.for_numbers(1_000, 8)  # doctest: +NORMALIZE_WHITESPACE
         Settings(n_estimators=300, learning_rate=0.05, subsample=0.7, max_leaves=16,
-                 max_features=0.625, min_leaf_rows=3, l2=3.0, tried=0.2, trusted=0.0, least=1,
-                 most=2000, larger=0, even_steps=15.0)
+                 max_features=0.625, min_leaf_rows=3, l2=3.0, trial_share=0.2, slope_trust=0.0,
+                 min_rounds=1, max_rounds=2000, larger_leaves=0, even_steps=15.0)
         """
         large = ramp(rows)
         if not trees:
             rounds = round(100 + 200 * large)
-            made = cls(100, 0.1, 1.0, 31, 1.0, 20, 0.0, 0.0, 0.0, 1, rounds)
-            return made._fast() if quality == "fast" else made
+            fixed = cls(
+                n_estimators=100, learning_rate=0.1, subsample=1.0, max_leaves=31, max_features=1.0,
+                min_leaf_rows=20, l2=0.0, min_rounds=1, max_rounds=rounds,
+            )  # fmt: skip
+            return fixed._fast() if quality == "fast" else fixed
         few = ramp(rows, NO_TRIAL_BELOW, FULL_TRIAL_FROM) * (1 - large)
         features = max(0.5, min(1.0, MIN_FEATURES_PER_SPLIT / columns))
         steps = STEPS_OF_BEST if quality == "best" else 1
-        made = cls(
+        settings = cls(
             n_estimators=steps * round(300 - 200 * large),
             learning_rate=round(0.05 + 0.05 * large, 4) / steps,
             subsample=round(1 - 0.3 * few, 4),
@@ -200,13 +213,21 @@ class Settings:
             max_features=round(1 - (1 - features) * few, 4),
             min_leaf_rows=min(round(leaf + (20 - leaf) * large), max(1, rows // ROWS_PER_LEAF)),
             l2=round(3 * few, 4),
-            tried=round(TRIAL_SHARE * few, 4),
-            trusted=0.0,
-            least=1,
-            most=steps * 2000,
+            trial_share=round(TRIAL_SHARE * few, 4),
+            min_rounds=1,
+            max_rounds=steps * 2000,
             even_steps=STEPS_BEFORE_GROWTH / (1 - large) if large < 1 else math.inf,
         )
-        return made._fast() if quality == "fast" else made
+        return settings._fast() if quality == "fast" else settings
+
+
+def trial_share(rows: int) -> float:
+    """Return the share of rows that a trial of classes measures.
+
+    >>> trial_share(1_000), trial_share(100_000)
+    (0.2, 0.1)
+    """
+    return min(TRIAL_SHARE, MAX_TRIAL_ROWS / rows)
 
 
 def leaves_for(rows: int) -> int:

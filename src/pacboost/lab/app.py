@@ -32,7 +32,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pacboost.errors import DataError, FileError, PacboostError, ParameterError
 from pacboost.lab.files import MAX_BYTES, Shelf, read_file, too_large
-from pacboost.lab.server import asset, html_page
+from pacboost.lab.page_files import asset, html_page
 from pacboost.lab.spec import LimitError, LinkError
 from pacboost.lab.stopping import STOP, Ended
 
@@ -284,8 +284,8 @@ class Lab:
 
     async def _offline(self, request: Request) -> Response:
         def written(session: LabSession, asked: dict[str, Any]) -> Response:
+            from pacboost.lab.page_files import whole_page
             from pacboost.lab.routes import recorded
-            from pacboost.lab.server import whole_page
 
             name = 'attachment; filename="pacboost-lab.html"'
             content = whole_page(recorded(session, asked))

@@ -213,7 +213,7 @@ class BoostRun(LabRun):
         )  # fmt: skip
         ask = ask_of(self.model, begin_record(self.model, fitted=False))
         trial, _ = prepare(points.X, points.y, None, ask)
-        self.run = start(trial, trial.recipe)
+        self.run = start(trial, trial.first)
         self.sample = self.run.sample
         self._blank = self.run.ledger()  # before any round
         self._rounds = iter(self.run)

@@ -27,7 +27,7 @@ from pacboost.numerics.exact import wrong_margins
 from pacboost.theory import needs
 from pacboost.theory.plan import QUESTIONS
 from pacboost.theory.plan_learning import Plan
-from pacboost.theory.sampling import WorldOracle
+from pacboost.theory.world_oracle import WorldOracle
 
 CURVE_POINTS = 16
 UNITS = ("examples", "rounds", "draws", "runs")

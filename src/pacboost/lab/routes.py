@@ -24,8 +24,8 @@ from pacboost.lab.answers import interval
 from pacboost.lab.choices import KINDS, LEARNERS, OFFERS
 from pacboost.lab.engine import BagRun, BoostRun, LabRun
 from pacboost.lab.files import MAX_BYTES
+from pacboost.lab.page_files import whole_page
 from pacboost.lab.reproduce import fitted
-from pacboost.lab.server import whole_page
 from pacboost.lab.session import LabSession, check_done, read_size
 from pacboost.lab.spec import MAX_POINTS, MAX_ROUNDS, number, read_run, text, whole
 from pacboost.numerics.exact import wrong_margins

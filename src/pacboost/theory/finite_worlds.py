@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError, invalid
-from pacboost.theory.worlds import Predict, Risk, Rows, Seed, Signs, World, mistaken, signs
+from pacboost.theory.world_oracle import Rows, Seed, Signs
+from pacboost.theory.worlds import Predict, Risk, World, mistaken, signs
 
 MAX_FEATURES = 20
 """Maximum number of Boolean features: more would be over a million rows."""

@@ -24,7 +24,7 @@ from pacboost.estimators.inputs.documented import (
 from pacboost.estimators.inputs.rows import fits_rows
 from pacboost.estimators.inputs.validation_sets import read_sets
 from pacboost.fit.ask import Ask, FitRows
-from pacboost.fit.recipe import Recipe
+from pacboost.fit.recipe import Candidate, Recipe
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
@@ -356,9 +356,10 @@ class MajorityChooser(EstimatorChooser):
 
     asked: BoostByMajority
 
-    def recipe(self, rows: FitRows, ask: Ask) -> Recipe:
+    def candidate(self, rows: FitRows, ask: Ask) -> Candidate:
         promise, rounds = self.asked._promise, self.asked.n_estimators
         if rounds is not None:
             rounds = min(promise.rounds, positive_whole("n_estimators", rounds))
         learner = as_learner(self.asked.learner, "learner")
-        return Recipe(learner, promise, promise.rounds if rounds is None else rounds)
+        rounds = promise.rounds if rounds is None else rounds
+        return Candidate(Recipe(learner, promise, rounds))

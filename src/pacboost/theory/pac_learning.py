@@ -44,7 +44,8 @@ from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.optional import collected
 from pacboost.theory.finite_worlds import Finite
 from pacboost.theory.learners import Box, Rectangle
-from pacboost.theory.worlds import Boxes, Predict, Rows, Signs, World
+from pacboost.theory.world_oracle import Rows, Signs
+from pacboost.theory.worlds import Boxes, Predict, World
 
 FRESH_EXAMPLES = 2**14
 """Number of fresh examples that bound a risk which the world cannot compute exactly."""

@@ -15,12 +15,9 @@ from scipy.special import chdtri, ndtri
 from pacboost.errors import DataError, ParameterError, invalid
 from pacboost.numerics.exact import wrong_margins
 from pacboost.numerics.same_bits import product
-from pacboost.sources.oracles.oracle import AbstractOracle
+from pacboost.theory.world_oracle import Rows, Seed, Signs, WorldOracle
 
-Rows = NDArray[np.float64]
-Signs = NDArray[np.int8]
 Predict = Callable[[Rows], NDArray[Any]]
-Seed = int | np.random.Generator
 
 
 class Risk(float):
@@ -41,9 +38,7 @@ class World(ABC):
     noise: float = 0.0
     """The chance that a label is flipped, the same for every row."""
 
-    def as_oracle(self, seed: int = 0, **options: Any) -> AbstractOracle:
-        from pacboost.theory.sampling import WorldOracle
-
+    def as_oracle(self, seed: int = 0, **options: Any) -> WorldOracle:
         return WorldOracle(self, seed, **options)
 
     @abstractmethod

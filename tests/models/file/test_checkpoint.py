@@ -43,6 +43,7 @@ def make(rounds: int = 2) -> Checkpoint:
         refills=[refill],
         cells=False,
         mass=0.1 + 0.2,
+        looks=2,
         arrays={"kinds": np.arange(9, dtype=np.uint8)},
     )
 
@@ -91,6 +92,7 @@ def test_what_a_killed_run_left_is_removed(tmp_path: Path) -> None:
         {"arrays": {"kinds": [1]}},
         {"settings": "none"},
         {"outputs": None},
+        {"looks": -1},
     ],
 )
 def test_files_that_no_run_wrote_are_refused(wrong: dict[str, Any], tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from scipy.stats import chisquare
 from pacboost.errors import DataError, ParameterError
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import REPLACED, AbstractOracle
-from pacboost.theory.sampling import WorldOracle
+from pacboost.theory.world_oracle import WorldOracle
 from pacboost.theory.worlds import LabelNoise, hastie
 from tests.sources.oracles.passes import check_draws, of_size, sequence
 

@@ -13,7 +13,7 @@ from pacboost.errors import FileError, ParameterError
 from pacboost.sources.oracles import arrays, arrow, csv_lines, sql, stream, svmlight
 from pacboost.sources.oracles.choose import as_oracle
 from pacboost.sources.oracles.oracle import REPLACED
-from pacboost.theory.sampling import WorldOracle
+from pacboost.theory.world_oracle import WorldOracle
 from pacboost.theory.worlds import hastie
 
 X, Y = np.arange(6.0).reshape(3, 2), np.array([0, 1, 1])

@@ -16,7 +16,7 @@ from pacboost.errors import InputWarning
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.arrow import ParquetOracle
 from pacboost.sources.oracles.stream import StreamOracle
-from pacboost.theory.sampling import WorldOracle
+from pacboost.theory.world_oracle import WorldOracle
 from pacboost.training.filtering import arrivals, candidates
 from pacboost.training.filtering.arrivals import Arrivals, RepeatAlarm
 from pacboost.training.filtering.candidates import AGAIN, FRESH, Offer, key_of

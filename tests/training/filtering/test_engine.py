@@ -23,7 +23,7 @@ from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.stream import StreamOracle
 from pacboost.theory.finite_worlds import BooleanConcept
-from pacboost.theory.sampling import WorldOracle
+from pacboost.theory.world_oracle import WorldOracle
 from pacboost.theory.worlds import LabelNoise, World
 from pacboost.training.filtering import candidates
 from pacboost.training.filtering.engine import Filtering

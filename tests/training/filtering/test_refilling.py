@@ -15,7 +15,7 @@ from pacboost.boosters.logit import Logit
 from pacboost.numerics.sequences import kt_upper
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.theory.sampling import WorldOracle
+from pacboost.theory.world_oracle import WorldOracle
 from pacboost.training.filtering.candidates import FRESH, ArrayRows, key_of
 from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.rows import MarginRows, VoteSoFar

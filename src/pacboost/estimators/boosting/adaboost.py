@@ -32,7 +32,7 @@ from pacboost.estimators.inputs.parameters import check_estimator, random_number
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.estimators.inputs.validation_sets import read_sets
 from pacboost.fit.ask import Ask, FitRows
-from pacboost.fit.recipe import Recipe
+from pacboost.fit.recipe import Candidate, Recipe
 from pacboost.fit.targets import read_targets, read_weights
 from pacboost.learners.choose import as_learner
 from pacboost.learners.sklearn import SklearnLearner, shaped
@@ -176,7 +176,7 @@ class AdaBoostChooser(EstimatorChooser):
 
     asked: AdaBoostClassifier
 
-    def recipe(self, rows: FitRows, ask: Ask) -> Recipe:
+    def candidate(self, rows: FitRows, ask: Ask) -> Candidate:
         """Return AdaBoost with the learner of the parameters."""
         asked = self.asked
         cap = MAX_VOTE if asked.max_vote is None else real_number("max_vote", asked.max_vote)
@@ -195,7 +195,7 @@ class AdaBoostChooser(EstimatorChooser):
             drawn = -int(asked.resample)
         else:
             drawn = positive_whole("resample", asked.resample)
-        return Recipe(learner, booster, rounds, drawn)
+        return Candidate(Recipe(learner, booster, rounds, drawn))
 
 
 # AdaBoost.R2 behind the scikit-learn API.

@@ -16,9 +16,9 @@ from pacboost.estimators.fitting import parameters
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.callbacks import has_callbacks, with_callbacks
 from pacboost.estimators.fitting.continuing import begin_record, written_parameters
-from pacboost.fit.ask import Ask, Chooser, Earlier, Stopping, ValidationSet
-from pacboost.fit.continuing import RunRecord
+from pacboost.fit.ask import Ask, Chooser, Stopping, ValidationSet
 from pacboost.fit.division import Certifying
+from pacboost.fit.earlier import Earlier, RunRecord
 from pacboost.fit.fit import Fitted, fit
 from pacboost.fit.settings import PATIENCE_OF_CLASSES
 from pacboost.ledgers.ledger import Round

@@ -23,7 +23,7 @@ from pacboost.estimators.fitting.parameters import (
     with_fields,
 )
 from pacboost.fit.ask import Ask, FitRows
-from pacboost.fit.recipe import Recipe
+from pacboost.fit.recipe import Candidate, Recipe
 from pacboost.fit.settings import NO_TRIAL_BELOW, Settings
 from pacboost.learners.choose import as_learner
 from pacboost.learners.growing import WHY_TWO_CLASSES as WHY
@@ -41,7 +41,7 @@ class TreesChooser(EstimatorChooser):
 
     asked: BoostClassifier
 
-    def recipe(self, rows: FitRows, ask: Ask) -> Recipe:
+    def candidate(self, rows: FitRows, ask: Ask) -> Candidate:
         """Return booster, learner and rounds; what is not set depends on the rows."""
         asked, examples = self.asked, rows.learn
         choice, own = named(asked.booster)
@@ -81,17 +81,17 @@ class TreesChooser(EstimatorChooser):
                 parameter="interactions",
             )
         # early stopping finds the number of rounds, so the limit is high; else it is the number
-        rounds = usual.n_estimators if ask.stopping.patience is None else usual.most
+        rounds = usual.n_estimators if ask.stopping.patience is None else usual.max_rounds
         rounds = int(booster.last_round) if math.isfinite(booster.last_round) else rounds
         rounds, share = most_rounds(asked, rounds, booster), share_of_rows(asked, usual.subsample)
         # the trial compares with larger trees; the same learner again would cost a run for nothing
-        larger = learner
-        if usual.larger:
-            larger = self._learner(rows, replace(usual, max_leaves=usual.larger))
-        return Recipe(
-            learner, booster, rounds, 0, share, usual=usual, pairs=pairs,
-            larger=None if larger == learner else larger,
-        )  # fmt: skip
+        larger: Learner | None = learner
+        if usual.larger_leaves:
+            larger = self._learner(rows, replace(usual, max_leaves=usual.larger_leaves))
+        chosen = None if pairs is None else ()
+        recipe = Recipe(learner, booster, rounds, subsample=share, interactions=chosen)
+        larger = None if larger == learner else larger
+        return Candidate(recipe, settings=usual, larger=larger, pairs=pairs or 0)
 
     def _learner(self, rows: FitRows, usual: Settings) -> Learner:
         """Return the learner; what neither it nor the parameters set has its automatic value."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin, is_classifier
-from sklearn.utils.validation import check_is_fitted
 
 from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_loss
@@ -21,9 +20,8 @@ from pacboost.boosters.registry import LOSSES
 from pacboost.errors import ParameterError, invalid
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.boosting import EstimatorChooser, FitData, boost
-from pacboost.estimators.fitted.classifier import Classifier, best_round_of, curves_of, rules_of
-from pacboost.estimators.fitted.estimator import Estimator
 from pacboost.estimators.fitted.predicting import answered, r_squared
+from pacboost.estimators.fitted.vote_model import VoteModel
 from pacboost.estimators.fitting.callbacks import CallbackSupportMixin
 from pacboost.estimators.fitting.parameters import (
     check_quality,
@@ -38,22 +36,19 @@ from pacboost.estimators.inputs.documented import accepts_aliases, described_by,
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.estimators.inputs.validation_sets import read_sets
 from pacboost.fit.ask import Ask, FitRows
-from pacboost.fit.recipe import Recipe
+from pacboost.fit.recipe import Candidate, Recipe
 from pacboost.fit.settings import PATIENCE_OF_NUMBERS, Settings
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import RegressorLearner
 from pacboost.learners.tree import Tree
-from pacboost.ledgers.ledger import Ledger
 from pacboost.models.model import Model
 from pacboost.numerics.checks import real_number
 from pacboost.samples.sample import Sample
-from pacboost.sources.explained_errors import explains_input
 from pacboost.training.metrics import Metric, metric_of
 
 if TYPE_CHECKING:
-    from pacboost.hypotheses.shapes import Shapes
     from pacboost.models.explain.explanation import Explanation
-    from pacboost.models.explain.importances import FeatureShares, Importances
+    from pacboost.models.explain.importances import Importances
 
 Doubles = NDArray[np.float64]
 
@@ -61,7 +56,7 @@ Doubles = NDArray[np.float64]
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class BoostRegressor(CallbackSupportMixin, RegressorMixin, Estimator):  # type: ignore[misc]
+class BoostRegressor(CallbackSupportMixin, RegressorMixin, VoteModel):  # type: ignore[misc]
     """Boost trees that predict a number: the same loop, bins and trees as for classes.
 
     The ledger records the mean loss after every round. A fit certifies nothing, because a number is
@@ -230,42 +225,6 @@ class BoostRegressor(CallbackSupportMixin, RegressorMixin, Estimator):  # type: 
         for scores in self.model_.vote.staged(table):
             yield self.model_.numbers(scores.copy())
 
-    @property
-    def validation_curves_(self) -> dict[str, list[float]]:
-        """The metric after every round, by the names of the validation sets."""
-        return curves_of(self._curves)
-
-    @property
-    def n_iter_(self) -> int:
-        """The number of rounds of the vote, all of which ``predict`` uses."""
-        return len(self.ledger_)
-
-    @property
-    def best_iteration_(self) -> int:
-        """The number of rounds that was best on validation rows, those of a trial included."""
-        return best_round_of(self)
-
-    @property
-    def ledger_(self) -> Ledger:
-        """What the loop measured."""
-        return self._fitted("ledger_").ledger
-
-    @property
-    def votes_(self) -> Doubles:
-        """The vote of every rule; 1 where the cells of a rule hold what is added."""
-        return self._fitted("votes_").vote.votes  # type: ignore[no-any-return]
-
-    @property
-    def estimators_(self) -> list[Any]:
-        """The rules; for black boxes, the fitted regressors themselves."""
-        return rules_of(self._fitted("estimators_").vote)
-
-    @described_by(Classifier.rules)
-    def rules(self) -> list[str]:
-        """Return every rule in words."""
-        check_is_fitted(self)
-        return self.model_.words()
-
     @takes_rows
     def explain(self, x: object, top: int = 10, *, by: str = "column") -> Explanation:
         """Return what each column adds to the prediction for one row: the ``top``, and the rest.
@@ -278,14 +237,6 @@ class BoostRegressor(CallbackSupportMixin, RegressorMixin, Estimator):  # type: 
         from pacboost.estimators.fitted.explaining import as_one_row, explain_row
 
         return explain_row(self, as_one_row(self, x), top, by=by)
-
-    @explains_input
-    @described_by(Classifier.importances)
-    def importances(self, by: str = "gain") -> FeatureShares:
-        """Return each feature's importance, as shares that add up to 1."""
-        from pacboost.estimators.fitted.explaining import importances
-
-        return importances(self._fitted("importances"), by)
 
     @takes_rows
     def permutation_importances(
@@ -304,37 +255,6 @@ class BoostRegressor(CallbackSupportMixin, RegressorMixin, Estimator):  # type: 
 
         sample, measure = self._with_targets(X, y), self._measure(metric)
         return shuffled(self, sample, measure, repeats, random_state)
-
-    @explains_input
-    @described_by(Classifier.partial_dependence)
-    def partial_dependence(self, features: object = None, *, top: int = 12) -> Shapes:
-        """Return how the mean score changes with each feature, for votes of trees."""
-        from pacboost.estimators.fitted.explaining import dependence
-
-        check_is_fitted(self)
-        return dependence(self.model_, features, top)
-
-    @described_by(Classifier.shapes)
-    def shapes(self) -> Shapes:
-        """Return the score as a constant plus a step function for each feature, and ``maps``."""
-        check_is_fitted(self)
-        return self.model_.shapes()
-
-    @takes_rows
-    @described_by(Classifier.shap_values)
-    def shap_values(self, X: object) -> Any:
-        """Divide every row's score among the features, exactly, for votes of trees."""
-        from pacboost.estimators.fitted.explaining import shap_values
-
-        return shap_values(self, X)
-
-    @described_by(Classifier.shap_trees)
-    def shap_trees(self) -> dict[str, Any]:
-        """Return the trees as the dictionary that ``shap.TreeExplainer`` takes as a model."""
-        from pacboost.models.explain.attribution import shap_trees
-
-        check_is_fitted(self)
-        return shap_trees(self.model_)
 
     def _with_targets(self, X: object, y: object) -> Sample:
         """Read rows with numbers."""
@@ -373,7 +293,7 @@ class NumbersChooser(EstimatorChooser):
         quality = check_quality(asked.quality)
         return Settings.for_numbers(rows, columns, trees=trees, leaf=leaf, quality=quality)
 
-    def recipe(self, rows: FitRows, ask: Ask) -> Recipe:
+    def candidate(self, rows: FitRows, ask: Ask) -> Candidate:
         """Return the loss with trees, or with another regressor."""
         asked, examples = self.asked, rows.learn
         columns = examples.table.n_columns
@@ -387,11 +307,13 @@ class NumbersChooser(EstimatorChooser):
             changes = {name: getattr(usual, name) for name in names} | changes
         learner = with_fields(self._learner(), changes, "the learner")
         # few rows are tried on, and boosted on in the end, unless a later fit goes on from here
-        tried = 0.0 if asked.warm_start else self._usual(examples.n_rows, columns).tried
-        rounds = usual.most if ask.stops(examples.n_rows, tried) else usual.n_estimators
+        few_share = 0.0 if asked.warm_start else self._usual(examples.n_rows, columns).trial_share
+        rounds = usual.max_rounds if ask.stops(examples.n_rows, few_share) else usual.n_estimators
         rounds = most_rounds(asked, rounds, booster)
         share = share_of_rows(asked, usual.subsample)
-        return Recipe(learner, booster, rounds, 0, share, pairs=pairs, tried=tried)
+        chosen = None if pairs is None else ()
+        recipe = Recipe(learner, booster, rounds, subsample=share, interactions=chosen)
+        return Candidate(recipe, held_share=few_share, pairs=pairs or 0)
 
     def _learner(self) -> Learner:
         choice = self.asked.learner

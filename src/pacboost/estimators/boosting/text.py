@@ -29,7 +29,7 @@ from pacboost.estimators.inputs.documented import accepts_aliases, described_by,
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.estimators.inputs.validation_sets import read_sets
 from pacboost.fit.ask import Ask, FitRows
-from pacboost.fit.recipe import Recipe
+from pacboost.fit.recipe import Candidate, Recipe
 from pacboost.fit.settings import PATIENCE_OF_TEXTS, TEXT_ROUNDS, TEXT_ROUNDS_AFTER_LINEAR
 from pacboost.learners.words import Words
 from pacboost.models.explain import explanation
@@ -280,7 +280,7 @@ class WordsChooser(EstimatorChooser):
 
     patience = PATIENCE_OF_TEXTS
 
-    def recipe(self, rows: FitRows, ask: Ask) -> Recipe:
+    def candidate(self, rows: FitRows, ask: Ask) -> Candidate:
         """Return lists of words; if rows are texts alone, a linear round comes first."""
         asked = self.asked
         length = positive_whole("length", asked.length)
@@ -292,7 +292,8 @@ class WordsChooser(EstimatorChooser):
         linear = isinstance(rows.schema.text, TextFeatures) and isinstance(asked.booster, str)
         openings = (LinearWords(),) if linear and isinstance(booster, Logit) else ()
         usual = TEXT_ROUNDS_AFTER_LINEAR if openings else TEXT_ROUNDS
-        return Recipe(learner, booster, most_rounds(asked, usual, booster), openings=openings)
+        rounds = most_rounds(asked, usual, booster)
+        return Candidate(Recipe(learner, booster, rounds, openings=openings))
 
     def _booster(self, rows: FitRows) -> Booster[Any]:
         asked, choice = self.asked, self.asked.booster

@@ -13,9 +13,8 @@ from pacboost.estimators.fitting.callbacks import TaskOfRounds
 from pacboost.estimators.inputs.parameters import callables, progress_after, read_seconds
 from pacboost.fit.ask import FitRows
 from pacboost.fit.fit import model_of
-from pacboost.fit.recipe import Recipe
 from pacboost.fit.rows import validation_sample
-from pacboost.fit.trial import Watcher
+from pacboost.fit.trial import Outcome, Watcher
 from pacboost.models.model import Model
 from pacboost.training.run.loop import Run
 from pacboost.training.run.stop_reason import Stop, StopReason
@@ -55,12 +54,13 @@ class RoundsWatcher(Watcher):
         """Keep the rows, which include the further validation sets."""
         self.rows = rows
 
-    def leads(self, recipe: Recipe, run: Run, *, last: bool) -> None:
+    def leads(self, best: Outcome, *, last: bool) -> None:
         """Keep the validation curves of the run."""
+        run = best.run
         if run.watch is None:  # the curves stay those of the trial
             return
         for name, rows in self.rows.measured:
-            run.watch_also(name, validation_sample(recipe.widened(rows), run.sample))
+            run.watch_also(name, validation_sample(best.recipe.widened(rows), run.sample))
         self.curves, self.watch = run.validation_curves(self.first), run.watch
 
     def advance(self, run: Run, rounds: int, *, last: bool) -> None:
@@ -69,7 +69,7 @@ class RoundsWatcher(Watcher):
         assert self.leader is not None
         now = monotonic()
         # a run that is to choose pairs of columns is followed by one of these pairs
-        share = 1.0 if last and not self.leader[0].pairs else TRIAL_RUN_SHARE_OF_TIME
+        share = 1.0 if last and not self.leader.candidate.pairs else TRIAL_RUN_SHARE_OF_TIME
         deadline = now + share * (self.ends - now)
         with ExitStack() as stack:
             watchers = callables("callbacks", estimator.callbacks if last else None)
@@ -100,4 +100,4 @@ class RoundsWatcher(Watcher):
 
     def _so_far(self, run: Run) -> dict[str, Any]:
         assert self.leader is not None
-        return attributes(model_of(self.rows, self.leader[0], run))
+        return attributes(model_of(self.rows, self.leader.recipe, run))

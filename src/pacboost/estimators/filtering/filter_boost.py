@@ -112,7 +112,9 @@ class FilterBoostClassifier(Classifier):
         20. Raise it if labels are noisy.
     checkpoint : str or path, default=None
         A file that a fit writes from time to time, and on Ctrl-C. A later fit with the same
-        parameters and source continues from it to the same model, and then deletes it.
+        parameters and source continues from it to the same model, and then deletes it. If a fit
+        was stopped by Ctrl-C, a callback or ``time_limit``, its certificate and those that follow
+        pay for their looks, as those of ``partial_fit`` do.
     callbacks : list of functions, default=None
         Called with every ``Refill`` and every ``Round``; returning True stops the fit.
 
@@ -321,6 +323,7 @@ class FilterBoostClassifier(Classifier):
         by_rows, by_test = (
             (None, None) if self._refusal else session.certificates(float(self.delta))
         )
+        self._refusal = self._refusal or session.refusal
         vote, ledger = run.vote_so_far.vote(), run.ledger()
         ledger.vote_digest = vote_digest(vote)
         model = Model(
@@ -341,8 +344,8 @@ class FilterBoostClassifier(Classifier):
 
     def _keep_interrupted(self, session: Session) -> str:
         session.run.stopped = StopReason(Stop.INTERRUPTED)
-        saved = f", or continue from {self.checkpoint}" if session.write() else ""
         self._keep(session)
+        saved = f", or continue from {self.checkpoint}" if session.write() else ""
         return (
             f"the {len(session.run.vote_so_far)} rounds done before the interrupt are kept; use "
             f"the estimator{saved}"

@@ -36,6 +36,10 @@ from pacboost.training.run.stop_reason import Stop, StopReason
 SECONDS_BETWEEN = 30.0  # between two checkpoints; Ctrl-C writes one, too
 UNFINISHED = (Stop.TIME_IS_UP, Stop.CALLBACK, Stop.INTERRUPTED)
 """Reasons to stop after which a run can continue, so that its checkpoint stays."""
+NOT_REMEMBERED = (
+    "{} could not be written, so that a run that goes on from it would certify again at all of "
+    "delta; make room on its disk, and fit again"
+)
 
 Watcher = Callable[[Event], bool | None]
 
@@ -49,14 +53,18 @@ class Session:
         self.run, self._deadline = run, deadline
         self._path, self._settings = path, settings
         self.held_out: HeldOut | None = None
-        self._looks: int | None = None
-        """How many certificates of batches have counted the rows set apart; None if one run does.
-        Whoever sees them may keep the best vote, so that each pays for its look."""
+        self._looks = 0
+        """Number of certificates that may have been read before the run went on. Whoever reads
+        them may keep the best vote, so that each pays for its look at the rows set apart."""
+        self._in_batches = False
+        self.refusal = ""
+        """Why the rows set apart certify nothing."""
         self.has_times = False
         """Whether the rows that were handed in have times."""
         self.has_warned = False
         """Whether a warning said that certifying rows equal rows learned from."""
         self._snapshot: Checkpoint | None = None
+        self._saved: Checkpoint | None = None
         self._written = time.monotonic()
         if path is not None and not path.parent.is_dir():
             raise FileError(
@@ -96,6 +104,7 @@ class Session:
         run.candidates.seek(saved.position)
         run.candidates.restore(saved.arrays, run.encoder)
         run.candidates.learned.complete = False  # a checkpoint does not hold the sketch
+        self._looks = saved.looks
         self._snapshot = saved
 
     def _remember(self) -> None:
@@ -107,7 +116,8 @@ class Session:
             self._settings, candidates.position(),
             (run.plan.rows, run.plan.first_rows), run.encoder.bins, run.vote_so_far.outputs,
             list(run.vote_so_far.rules), list(run.vote_so_far.votes), list(run.rounds),
-            list(run.refills), run.vote_so_far.cells, run.mass, candidates.state(),
+            list(run.refills), run.vote_so_far.cells, run.mass,
+            self._looks, candidates.state(),
         )  # fmt: skip
         if time.monotonic() - self._written >= SECONDS_BETWEEN:
             self.write()
@@ -119,12 +129,15 @@ class Session:
         """
         if self._path is None or self._snapshot is None:
             return False
+        if self._saved is self._snapshot:
+            return True
         self._written = time.monotonic()
         try:
             self._snapshot.save(self._path)
         except FileError as problem:
             warnings.warn(f"{problem}. The run goes on.", CheckpointWarning, stacklevel=2)
             return False
+        self._saved = self._snapshot
         return True
 
     def advance(self, watchers: Sequence[Watcher]) -> None:
@@ -154,7 +167,7 @@ class Session:
     def advance_by_batch(self, watchers: Sequence[Watcher]) -> None:
         """Learn from the new batch, and from rows of earlier batches that are still hard."""
         run = self.run
-        self._looks = self._looks or 0
+        self._in_batches = True
         run.stopped, run.candidates.ended = None, False
         sample = run.fill(all_of_it=True)
         run.stopped = None
@@ -183,20 +196,36 @@ class Session:
         run = self.run
         apart = run.candidates.apart(run.encoder)
         by_rows, by_test = None, self._stop()
-        if apart is not None:
+        look = self._look()
+        if apart is not None and look is not None:
             scored = run.vote_so_far.score(apart)
             self.held_out = _counted(scored, run.ledger().potential)
             mistakes = int(np.count_nonzero(scored.wrong))
-            if self._looks is not None:
-                self._looks += 1
             by_rows = holdout.certificate(
-                mistakes, apart.n_rows, delta, sample=self._sample(), look=self._looks or 0
+                mistakes, apart.n_rows, delta, sample=self._sample(), look=look
             ).assuming(holdout.CLASSES)
         details = self.noticed()
         by_rows, by_test = (found and found.detailed(details) for found in (by_rows, by_test))
         if not run.candidates.distinct:
             return by_rows, by_test
         return _of_distinct_rows(by_rows), _of_distinct_rows(by_test)
+
+    def _look(self) -> int | None:
+        """Number this look at the rows set apart: 0 for the only one of a run, None if not allowed.
+
+        A checkpoint has to know of a look before anybody reads the certificate: a run that goes on
+        from a file that does not would certify again at all of delta.
+        """
+        can_continue = self._in_batches or (self._path is not None and self.is_unfinished)
+        if not can_continue and not self._looks:
+            return 0
+        self._looks += 1
+        if self._path is not None and self._snapshot is not None and self.is_unfinished:
+            self._snapshot = replace(self._snapshot, looks=self._looks)
+            if not self.write() and self._path.exists():
+                self.refusal = NOT_REMEMBERED.format(self._path)
+                return None
+        return self._looks
 
     def noticed(self) -> dict[str, float]:
         """Return the details of claims: that rows have times, or equal rows learned from."""

@@ -20,7 +20,7 @@ from pacboost import __version__
 from pacboost.estimators.fitted.predicting import read_rows
 from pacboost.estimators.fitting.parameters import nested, set_nested
 from pacboost.estimators.inputs.rows import takes_rows
-from pacboost.fit.continuing import RunRecord
+from pacboost.fit.earlier import RunRecord
 from pacboost.kernels.threads import using
 from pacboost.models.model import Model
 from pacboost.models.schema import ColumnOptions, Schema
@@ -85,10 +85,6 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
     _sketches: tuple[Sketch, ...] = ()
     _equal_rows = "draws"
     """The ``copies`` of the last fit."""
-    _curves: dict[str, list[float]] | None = None
-    """The metric after every round, by the names of validation sets."""
-    _best_round: int | None = None
-    """The round of the last fit that was best on validation rows, if there were some."""
     _record: RunRecord
     """What ``warm_start`` continues."""
 

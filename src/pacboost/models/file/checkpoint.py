@@ -47,6 +47,8 @@ class Checkpoint:
     refills: list[Refill]
     cells: bool
     mass: float
+    looks: int
+    """Number of certificates that were read before; each further one pays for its look."""
     arrays: Arrays
     """Rows set apart, and further arrays with an entry for each row."""
 
@@ -59,7 +61,7 @@ class Checkpoint:
             "rounds": columns(self.rounds, [field.name for field in fields(Round)]),
             "refills": columns(self.refills, [field.name for field in fields(Refill)]),
             "counts": [len(self.rounds), len(self.refills)], "cells": self.cells, "mass": self.mass,
-            "arrays": self.arrays,
+            "looks": self.looks, "arrays": self.arrays,
         }  # fmt: skip
         container.write(Path(path), KIND, content)
 
@@ -105,6 +107,7 @@ def _checkpoint(content: Fields) -> Checkpoint:
         rounds=records([content.part("rounds")], Round, counts[0]),
         refills=records([content.part("refills")], Refill, counts[1]),
         cells=content.get("cells", bool), mass=content.number("mass"),
+        looks=content.whole("looks", 0, MAX_ROWS),
         arrays=content.get("arrays", dict),
     )  # fmt: skip
     if _holds_array([checkpoint.settings, checkpoint.position]):

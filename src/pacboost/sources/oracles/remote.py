@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pacboost.errors import ClusterError
 from pacboost.parallel.cluster import MAX_CALLS_PER_TASK, Cluster, in_batches
-from pacboost.parallel.remote_task import Shared
+from pacboost.parallel.jobs import Shared
 from pacboost.sources.oracles.blocks import BlockOracle, Span, Spot, chosen_rows
 from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.oracle import Batch, Chooser, Drawn, Unread, in_time

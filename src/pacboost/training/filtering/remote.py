@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pacboost.parallel.remote_task import Job, Shared
+from pacboost.parallel.jobs import Job, Shared
 from pacboost.samples.bins import Codes
 from pacboost.samples.coded_table import CodedTable
 from pacboost.sources.arrays import ArrayTable

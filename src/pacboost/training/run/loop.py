@@ -29,18 +29,12 @@ from pacboost.training.run.early_stopping import EarlyStopping
 from pacboost.training.run.margins import Floats, hardest, margin_and_gap, norm
 from pacboost.training.run.openings import EarlierRules, Opening
 from pacboost.training.run.quick import MAX_ROUNDS_PER_CALL, QuickRounds
-from pacboost.training.run.rounds import (
-    FinishedRound,
-    MeasuredRule,
-    Rounds,
-    RowsShown,
-    Step,
-    rounds_of,
-)
+from pacboost.training.run.rounds import FinishedRound, MeasuredRule, RowsShown, Step, rounds_of
+from pacboost.training.run.so_far import RunSoFar
 from pacboost.training.run.stop_reason import Stop, StopReason, sentence_of
 
 
-class Run:
+class Run(RunSoFar):
     """A boosting run on one sample: iterate over it to advance, one round at a time.
 
     ``resample`` is the number of rows to draw from D_t for the learner (-1: the sample's size), or
@@ -67,7 +61,7 @@ class Run:
         self.learner, self.booster, self.watch = learner, booster, watch
         self.plain_votes = booster.plain_votes
         shown = RowsShown(sample.n_rows, seed, resample, subsample)
-        self.rounds: Rounds[MeasuredRule] = rounds_of(sample, learner, booster, shown)
+        self.rounds = rounds_of(sample, learner, booster, shown)
         self.names = Names(sample.table.names, sample.answers)
         self.state = self.rounds.start()
         # Openings see the first state: their values are multiples of the booster's unit.
@@ -150,24 +144,6 @@ class Run:
             return finished
         value = self._validate(self.watch, self.done, finished, step.vote)
         return replace(finished, entry=replace(finished.entry, validation=value))
-
-    def entry_of(
-        self, number: int, rule: MeasuredRule, step: Step, training_error: float, seconds: float
-    ) -> Round:
-        """Return the record of a round."""
-        return Round(
-            number=number,
-            error=rule.measured.error,
-            edge=rule.measured.edge,
-            vote=step.largest,
-            normaliser=step.normaliser,
-            training_error=training_error,
-            effective_size=rule.effective_size,
-            weight=rule.measured.total,
-            memory=self.booster.memory(step.state),
-            rule=rule.hypothesis.words(self.names),
-            seconds=seconds,
-        )
 
     def _with_margin(self, entry: Round) -> Round:
         share = self.booster.share_of(self.state)

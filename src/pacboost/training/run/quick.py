@@ -11,7 +11,7 @@ import time
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,9 +38,7 @@ from pacboost.training.run.potentials import (
 )
 from pacboost.training.run.rounds import MIN_EDGE, CellRounds, FinishedRound, MeasuredRule, Step
 from pacboost.training.run.scores import MIN_COST, Margins
-
-if TYPE_CHECKING:
-    from pacboost.training.run.loop import Run
+from pacboost.training.run.so_far import RunSoFar
 
 MAX_ROUNDS_PER_CALL = 64
 """Maximum number of rounds of one call; Ctrl-C is handled between calls."""
@@ -61,7 +59,7 @@ class QuickLoss(ABC):
     """Whether the training error counts mistakes; otherwise it is the potential."""
     max_target: float = math.inf
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: RunSoFar) -> None:
         self.run = run
         self.booster: Any = run.booster
 
@@ -103,7 +101,7 @@ class LogitLoss(QuickLoss):
     potential, unit, min_cost, has_mistakes = Logistic, Logistic.unit, MIN_COST, True
     limits = MAX_STEP, VOTE_UNIT
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: RunSoFar) -> None:
         super().__init__(run)
         self.max_target = float(self.booster.max_target)
 
@@ -152,7 +150,7 @@ LOSSES: dict[type[Booster[Any]], type[QuickLoss]] = {Logit: LogitLoss, Square: S
 class QuickRounds:
     """Rounds of a run in batches: one call of compiled code for each batch."""
 
-    def __init__(self, run: Run, trees: ManyTrees, at_once: int) -> None:
+    def __init__(self, run: RunSoFar, trees: ManyTrees, at_once: int) -> None:
         self.run, self.trees = run, trees
         self.loss = LOSSES[type(run.booster)](run)
         self.room = max(1, min(trees.team, 4) * MAX_ROWS_PER_CALL // run.sample.n_rows)
@@ -160,7 +158,7 @@ class QuickRounds:
         self.measured = type(run.rounds.potential) is self.loss.potential
 
     @classmethod
-    def of(cls, run: Run, at_once: int = MAX_ROUNDS_PER_CALL) -> QuickRounds | None:
+    def of(cls, run: RunSoFar, at_once: int = MAX_ROUNDS_PER_CALL) -> QuickRounds | None:
         """Return None if compiled code has no such rounds, or if one takes long."""
         rounds, sample, watch = run.rounds, run.sample, run.watch
         search, booster, shown = rounds.search, run.booster, rounds.shown
