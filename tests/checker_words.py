@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any
 
 from pacboost import pacboost_check as checker
-from pacboost.bounds import holdout, measures, sample_words, training, wording
+from pacboost.bounds import holdout, measured, sample_words, training, wording
 from pacboost.bounds.registry import bound_of
 from pacboost.sources.oracles.oracle import INDEPENDENT, REPLACED, SHUFFLED, STREAM
 
@@ -44,7 +44,7 @@ def grounds() -> dict[str, str]:
     model = "every choice made in training the model"
     for name in checker.OF_ROWS:
         bound = bound_of(name)
-        if bound is not None and bound.measures:
+        if bound is not None and bound.of == ("measure",):
             found[name] = (bound.theorem, bound.reference, model)
     digests = {name: short("; ".join(texts)) for name, texts in found.items()}
     for potential in checker.COSTS:
@@ -63,7 +63,7 @@ def _ledger(potential: str) -> Any:
 def assumed() -> dict[str, str]:
     """Return the digests of assumptions, by the details that they stand beside."""
     texts = {
-        "drawn": wording.DRAWN, "groups": measures.ASSUMED["groups"],
+        "drawn": wording.DRAWN, "groups": measured.ASSUMED["groups"],
         "fixed": holdout.FIXED_BEFOREHAND, "planned": holdout.PLANNED, "classes": holdout.CLASSES,
         "unchecked": wording.UNCHECKED,
         **{name: wording.ASSUMED_BESIDE[name] for name in wording.ABOUT_ROWS

@@ -10,7 +10,7 @@ from pacboost import answers, certify, measures
 from pacboost.bounds import estimates, holdout, wording
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
-from pacboost.bounds.measures import rate_upper
+from pacboost.bounds.rates import rate_upper
 from pacboost.questions.verdict import FitMeasurements, judge
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.runs import several_runs

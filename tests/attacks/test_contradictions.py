@@ -19,7 +19,7 @@ import pacboost
 from pacboost import pacboost_check as checker
 from pacboost.bounds import holdout, selective
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.measures import certificate
+from pacboost.bounds.measured import certificate
 from pacboost.errors import FileError, ParameterError
 from pacboost.questions.verify import verify
 from tests.attacks.forging import consistent, fooled, other_words

@@ -140,6 +140,23 @@ def dated_visits(seed: int) -> Rows:
     return np.column_stack([times, X]), y
 
 
+def test_one_equal_visit_does_not_hide_the_others() -> None:
+    """Of one patient two visits have the same stamp; all others are equal but for theirs.
+
+    The twin has no other visits of the same patients: one row in 200 is equal, and that is said.
+    """
+    generator = np.random.default_rng(0)
+    who, times = generator.permutation(np.arange(300) % 100), np.arange(300.0)
+    X = np.column_stack([times, generator.normal(size=(100, 4))[who]])
+    X[200] = X[0]
+    share, but_one = share_learned(X[:200], X[200:])
+    assert but_one
+    assert share > 0.8
+    X[:, 1:] = generator.normal(size=(300, 4))
+    X[200] = X[0]
+    assert share_learned(X[:200], X[200:]) == (0.01, False)
+
+
 MEMORISING: dict[str, Callable[[int], Any]] = {
     "strong": lambda seed: StrongClassifier(n_estimators=30, random_state=seed, **COMMON),
     "holdout": lambda seed: BoostClassifier(

@@ -38,16 +38,18 @@ GIVEN: dict[str, Any] = {
     "dimension": 100, "disagreement": 0.1, "divergence": 1, "domain": 1200, "draws": 120,
     "epsilon": 0.1, "error": 0.05, "excess": 0.02, "factor": 2, "failure": 0.5, "features": 100,
     "fewest": 60, "first": 50, "found": 100, "gap": 0.1, "ghost": 120, "gibbs": 0.1, "goal": 0.1,
-    "groups": 120,
+    "groups": 120, "constant": 0,
     "halves": 120, "k": 12, "least": 0.9, "levels": 3, "log_goal": 3, "log_growth": 3,
-    "log_inverse_prior": 3, "log_size": 6, "look": 100, "loss": 0.05, "losses": "40x0 20x2048",
+    "log_inverse_prior": 3, "log_size": 6, "look": 100, "loss": 0.05,
+    "losses": [[[0, 40], [2048, 20]]],
     "mean": 0.1, "miss_cost": 100, "missed": 12, "mistakes": 2, "mistakes_at": "3 40",
     "models": 100, "most": 70, "move": "ratio", "n": 120, "name": "rate", "negatives": 120,
     "ones": 100,
-    "others": 1200, "pairs": 100, "part": 0.4, "parts": "3/100 5/50", "points": 4,
+    "others": 1200, "pairs": 100, "part": 0.4, "parts": [[3, 100], [5, 50]], "points": 4,
     "positives": 120, "power": 0.9, "ramp": 0, "rank": 3, "rate": 0.05, "rest": 110, "rows": 120,
-    "rules": 20, "runs": 20, "savings": "40x0 20x2048", "scale": 3, "share": 0.2,
-    "shares": "40x0 20x2048", "squares": 11, "t": 120, "tandem": 0.1, "target": 0.9, "theta": 0.9,
+    "rules": 20, "runs": 20, "savings": [[[0, 40], [2048, 20]]], "scale": 3, "share": 0.2,
+    "shared": 3, "shares": [[0, 40], [2048, 20]], "squares": 11, "t": 120,
+    "tandem": 0.1, "target": 0.9, "theta": 0.9,
     "thetas": 100, "thresholds": 20, "total": 12, "value": 1, "voters": 11, "wrong": 5,
 }  # fmt: skip
 """What every number of this name is, in all functions that take it."""
@@ -61,14 +63,18 @@ OTHERS: dict[str, dict[str, Any]] = {
     "moved_lower": MOVED | {"bound": "rates.rate_lower", "k": 97},
     "moved_upper": MOVED | {"bound": "rates.rate_upper"},
     "rows_to_pass": {"error": 0},
-    "shares_upper": {"parts": "3/100 5/50", "shares": '{"a": [0.4, 0.4], "b": [0.6, 0.6]}'},
+    "shares_upper": {
+        "parts": [[3, 100], [5, 50]], "shares": {"a": [0.4, 0.4], "b": [0.6, 0.6]}, "delta": 0.05,
+        "claims": 2,
+    },
     "vote_loss": {"shares": [0.2, 0.6], "voters": 11, "wrong": 5},
-    "write_parts": {"parts": [(3, 100), (5, 50)]},
-    "written": {"losses": np.array([0.0, 0.5])},
+    "counted_losses": {"losses": np.array([0.0, 0.5])},
     "wrong_shares": {"smaller": np.array([0.9, 0.5]), "larger": np.array([0.1])},
 }  # fmt: skip
 """Where a function needs other numbers, or takes more than numbers."""
-SIMPLE = {"int", "float", "str", "bool", "int | None", "Growth | float"}
+SIMPLE = {
+    "Parts", "Shares", "Blocks", "int", "float", "str", "bool", "int | None", "Growth | float",
+}  # fmt: skip
 LECTURES = (compression, finite, margins, nvote, sample_sizes, sequence, vc)
 
 

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from pacboost.bounds import filtering, holdout, occam, out_of_bag, selective, wording
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.coverages import COVERAGES
+from pacboost.bounds.known_measures import MEASURES
 from pacboost.errors import ParameterError
 from pacboost.theory import sample_sizes, sequence
 
@@ -107,10 +109,11 @@ def test_claims_follow_from_the_numbers(claim: str) -> None:
     assert CLAIMS[claim].claim == claim
 
 
-PLAIN_NUMBERS = {name for name, own in wording.MEASURES.items() if not own.rate} | {wording.GAP}
+QUANTITIES = {**MEASURES, **COVERAGES}
+PLAIN_NUMBERS = {name for name, kind in QUANTITIES.items() if not kind.in_per_cent} | {wording.GAP}
 
 
-@pytest.mark.parametrize("of_what", wording.OF_WHAT)
+@pytest.mark.parametrize("of_what", [*wording.SUBJECTS, *QUANTITIES, wording.GAP])
 @pytest.mark.parametrize("checked", [True, False])
 def test_every_claim_is_a_sentence_with_its_number(of_what: str, checked: bool) -> None:
     made = replace(ONE_OF_WORDING, of_what=of_what, rows_checked=checked)

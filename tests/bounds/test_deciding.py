@@ -9,7 +9,7 @@ from scipy.stats import beta, binom, norm
 from pacboost.bounds import deciding
 from pacboost.bounds.coverage import average_rank, covered_lower, covering_rank
 from pacboost.bounds.holdout import clopper_pearson
-from pacboost.bounds.measures import rate_lower
+from pacboost.bounds.rates import rate_lower
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.questions.calibration_rows import CalibrationRows
 from pacboost.questions.new_rows import NewRows

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import pacboost
-from pacboost.bounds import holdout, measures, wording
+from pacboost.bounds import holdout, measured, wording
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.estimates import in_words
 from pacboost.bounds.held_out import HeldOut
@@ -32,7 +32,7 @@ def counted(*classes: str, n_missed: int) -> HeldOut:
 def test_a_label_stands_in_claims_unchanged(label: str) -> None:
     inputs = {"k": 97, "n": 100, "delta": 0.05, "claims": 1}
     details = {"class": label, "group": label}
-    certificate = measures.certificate("recall", "rates.rate_lower", inputs, size=100, **details)
+    certificate = measured.certificate("recall", "rates.rate_lower", inputs, size=100, **details)
     moved = certificate.under(contamination=0.02)
     for one in (certificate, moved, Certificate.from_json(moved.to_json())):
         for text in (one.claim, str(wording.sentence(one))):
@@ -42,8 +42,8 @@ def test_a_label_stands_in_claims_unchanged(label: str) -> None:
 
 @pytest.mark.parametrize("label", LABELS)
 def test_a_gap_names_what_a_file_holds_unchanged(label: str) -> None:
-    inputs = {"parts": "3/100 5/50", "delta": 0.05, "claims": 4}
-    gap = measures.certificate("gap", "rates.gap_upper", inputs, size=150, of="error")
+    inputs = {"parts": [[3, 100], [5, 50]], "delta": 0.05, "claims": 4}
+    gap = measured.certificate("gap", "rates.gap_upper", inputs, size=150, of="error")
     altered = replace(gap, details={"of": label, "class": label})
     assert altered.claim.startswith(f"The {label} of class '{label}' differs by at most ")
 

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import beta, norm
 
-from pacboost.bounds import measures
+from pacboost.bounds import losses, rates
 from pacboost.errors import ParameterError
 from pacboost.numerics.kl import kl_lower, kl_upper
 from tests.bounds.coverage import check_coverage, check_rejected
@@ -23,12 +23,12 @@ RARE = (0.006, 0.004, 0.004, 0.986)
 
 def test_ends_enclose_what_was_seen() -> None:
     for k, n in ((0, 9), (4, 9), (9, 9)):
-        assert measures.rate_lower(k, n, 0.05) <= k / n <= measures.rate_upper(k, n, 0.05)
-        assert measures.f1_lower(k, n, 0.05) <= 2 * k / (n + k) <= measures.f1_upper(k, n, 0.05)
-        parts = f"{k}/{n} 1/9"
-        low, high = measures.balanced_lower(parts, 0.05), measures.balanced_upper(parts, 0.05)
+        assert rates.rate_lower(k, n, 0.05) <= k / n <= rates.rate_upper(k, n, 0.05)
+        assert rates.f1_lower(k, n, 0.05) <= 2 * k / (n + k) <= rates.f1_upper(k, n, 0.05)
+        parts = [[k, n], [1, 9]]
+        low, high = rates.balanced_lower(parts, 0.05), rates.balanced_upper(parts, 0.05)
         assert low <= (k / n + 1 / 9) / 2 <= high
-        assert measures.gap_upper(parts, 0.05) >= abs(k / n - 1 / 9)
+        assert rates.gap_upper(parts, 0.05) >= abs(k / n - 1 / 9)
 
 
 def drawn(chances: tuple[float, ...], n: int, runs: int) -> Counts:
@@ -54,12 +54,12 @@ def judged(chances: tuple[float, ...], n: int, delta: float, runs: int) -> None:
     both = tp + fp + fn
     index = p_tp / (p_tp + p_fp + p_fn)
     cases: list[tuple[str, Value, Counts, Counts, float, bool]] = [
-        ("recall", measures.rate_lower, tp, tp + fn, p_tp / (p_tp + p_fn), True),
-        ("missed", measures.rate_upper, fn, tp + fn, p_fn / (p_tp + p_fn), False),
-        ("precision", measures.rate_lower, tp, tp + fp, p_tp / (p_tp + p_fp), True),
-        ("false alarms", measures.rate_upper, fp, n - tp - fn, p_fp / (p_fp + p_tn), False),
-        ("F1 lower", measures.f1_lower, tp, both, 2 * index / (1 + index), True),
-        ("F1 upper", measures.f1_upper, tp, both, 2 * index / (1 + index), False),
+        ("recall", rates.rate_lower, tp, tp + fn, p_tp / (p_tp + p_fn), True),
+        ("missed", rates.rate_upper, fn, tp + fn, p_fn / (p_tp + p_fn), False),
+        ("precision", rates.rate_lower, tp, tp + fp, p_tp / (p_tp + p_fp), True),
+        ("false alarms", rates.rate_upper, fp, n - tp - fn, p_fp / (p_fp + p_tn), False),
+        ("F1 lower", rates.f1_lower, tp, both, 2 * index / (1 + index), True),
+        ("F1 upper", rates.f1_upper, tp, both, 2 * index / (1 + index), False),
     ]
     for name, bound, events, rows, truth, lower in cases:
         count = misses(bound, events, rows, truth, delta, lower)
@@ -82,10 +82,10 @@ def test_precision_counted_among_all_rows_is_rejected() -> None:
     _, fp, fn, _ = drawn(COMMON, 400, 2000).T
     truth = 0.25 / 0.3
     rows = np.full(2000, 400)
-    count = misses(measures.rate_lower, 400 - fp, rows, truth, 0.05, True)
+    count = misses(rates.rate_lower, 400 - fp, rows, truth, 0.05, True)
     check_rejected("precision with m = all rows", count, 2000, 0.05)
     index = COMMON[0] / sum(COMMON[:3])
-    count = misses(measures.f1_lower, 400 - fp - fn, rows, 2 * index / (1 + index), 0.05, True)
+    count = misses(rates.f1_lower, 400 - fp - fn, rows, 2 * index / (1 + index), 0.05, True)
     check_rejected("F1 with m = all rows", count, 2000, 0.05)
 
 
@@ -101,11 +101,11 @@ def balanced(runs: int, n: int, pooled: bool) -> int:
         wrong = generator.binomial(sizes, list(CLASSES.values()))
         if not sizes.all():
             continue
-        parts = measures.write_parts([(int(k), int(m)) for k, m in zip(wrong, sizes, strict=True)])
+        parts = [[int(k), int(m)] for k, m in zip(wrong, sizes, strict=True)]
         value = (
-            measures.rate_upper(int(wrong.sum()), n, 0.05)
+            rates.rate_upper(int(wrong.sum()), n, 0.05)
             if pooled
-            else measures.balanced_upper(parts, 0.05)
+            else rates.balanced_upper(parts, 0.05)
         )
         failed += value < truth
     return failed
@@ -130,38 +130,43 @@ def chance_of_failing(bound: Callable[..., float], chances: list[float], delta: 
 def test_a_pool_of_groups_with_different_chances() -> None:
     delta = 0.05
     nearly_sure = [1.0] * 99 + [1 - 99.9 * (1 - (1 - delta) ** 0.01)]
-    assert chance_of_failing(measures.pooled_upper, nearly_sure, delta) <= delta
-    twin = chance_of_failing(measures.rate_upper, nearly_sure, delta)
+    assert chance_of_failing(rates.pooled_upper, nearly_sure, delta) <= delta
+    twin = chance_of_failing(rates.rate_upper, nearly_sure, delta)
     assert twin > 1.02 * delta  # 0.0512
     never = [1 - chance for chance in nearly_sure]
-    assert chance_of_failing(measures.pooled_lower, never, delta) <= delta
-    assert chance_of_failing(measures.rate_lower, never, delta) == pytest.approx(twin)
+    assert chance_of_failing(rates.pooled_lower, never, delta) <= delta
+    assert chance_of_failing(rates.rate_lower, never, delta) == pytest.approx(twin)
     generator = np.random.default_rng(5)
     for _ in range(200):
         a, b = generator.uniform(0.1, 2, size=2).tolist()
         chances = generator.beta(a, b, size=12).tolist()
-        for bound in (measures.pooled_upper, measures.pooled_lower):
+        for bound in (rates.pooled_upper, rates.pooled_lower):
             assert chance_of_failing(bound, chances, 0.3) <= 0.3
 
 
 @pytest.mark.parametrize(
-    "parts", ["0/100 0/100 0/100 0/100", "10/100 3/50 0/80", "1/12 200/9000 40/700"]
+    "parts",
+    [
+        [[0, 100], [0, 100], [0, 100], [0, 100]],
+        [[10, 100], [3, 50], [0, 80]],
+        [[1, 12], [200, 9000], [40, 700]],
+    ],
 )
-def test_classes_are_bounded_at_once(parts: str) -> None:
+def test_classes_are_bounded_at_once(parts: list[list[int]]) -> None:
     """Chernoff's bound on the mean, tried with rates just above it."""
-    pairs = measures.read_parts(parts)
-    value = measures.balanced_upper(parts, 0.05)
-    alone = np.mean([measures.rate_upper(k, n, 0.05, len(pairs)) for k, n in pairs])
+    pairs = rates.read_parts(parts)
+    value = rates.balanced_upper(parts, 0.05)
+    alone = np.mean([rates.rate_upper(k, n, 0.05, len(pairs)) for k, n in pairs])
     assert value < 0.99 * alone
     seen = sum(k / n for k, n in pairs) / len(pairs)
-    assert measures.balanced_lower(parts, 0.05) <= seen < value
+    assert rates.balanced_lower(parts, 0.05) <= seen < value
     generator = np.random.default_rng(0)
     for share in generator.dirichlet(np.ones(len(pairs)), size=30):
-        rates = np.minimum(share * value * len(pairs) * (1 + 1e-6), 1)
-        if rates.mean() < value:  # a rate above 1 was cut off
+        chances = np.minimum(share * value * len(pairs) * (1 + 1e-6), 1)
+        if chances.mean() < value:  # a rate above 1 was cut off
             continue
         draws = np.stack(
-            [generator.binomial(n, p, 2_000) / n for p, (_, n) in zip(rates, pairs, strict=True)]
+            [generator.binomial(n, p, 2_000) / n for p, (_, n) in zip(chances, pairs, strict=True)]
         )
         assert (draws.mean(axis=0) <= seen + 1e-12).mean() <= 0.07
 
@@ -170,8 +175,8 @@ def groups(runs: int, claims: int) -> tuple[int, int]:
     """How often any of 20 groups, or their gap, is bounded wrongly; all have a rate of 0.2."""
     failed = gaps = 0
     generator = np.random.default_rng(5)
-    upper = cache(lambda k, n: measures.rate_upper(k, n, 0.05, claims))
-    lower = cache(lambda k, n: measures.rate_lower(k, n, 0.05, claims))
+    upper = cache(lambda k, n: rates.rate_upper(k, n, 0.05, claims))
+    lower = cache(lambda k, n: rates.rate_lower(k, n, 0.05, claims))
     for _ in range(runs):
         sizes = generator.multinomial(1000, [0.05] * 20)
         counts = generator.binomial(sizes, [0.2] * 19 + [0.5])
@@ -196,7 +201,7 @@ def searched(runs: int, fresh: bool) -> int:
     counts = generator.binomial(60, 0.3, size=(2, runs, 40))
     chosen = counts[0].argmin(axis=1)
     held = counts[1 if fresh else 0][np.arange(runs), chosen]
-    return misses(measures.rate_upper, held, np.full(runs, 60), 0.3, 0.05, False)
+    return misses(rates.rate_upper, held, np.full(runs, 60), 0.3, 0.05, False)
 
 
 def test_a_search_over_groups_needs_other_rows() -> None:
@@ -208,54 +213,54 @@ def test_a_search_over_groups_needs_other_rows() -> None:
 
 
 def test_vector_of_the_auc() -> None:
-    assert measures.auc_lower(73_600, 200, 200, 0.05) == pytest.approx(0.864733, abs=1e-6)
-    assert measures.auc_lower(73_600, 200, 200, 0.05) == kl_lower(0.92, math.log(20) / 200)
+    assert losses.auc_lower(73_600, 200, 200, 0.05) == pytest.approx(0.864733, abs=1e-6)
+    assert losses.auc_lower(73_600, 200, 200, 0.05) == kl_lower(0.92, math.log(20) / 200)
 
 
 def test_pairs_are_counted_as_by_brute_force() -> None:
     generator = np.random.default_rng(0)
     positives, negatives = generator.integers(0, 9, 40), generator.integers(0, 7, 30)
     pairs = np.sign(positives[:, None] - negatives) + 1
-    found = measures.halves_of_pairs(positives.astype(float), negatives.astype(float))
+    found = losses.halves_of_pairs(positives.astype(float), negatives.astype(float))
     assert found == pairs.sum()
 
 
 def test_never_worse_than_chernoff() -> None:
     values = np.random.default_rng(1).beta(2, 8, size=300)
-    text = measures.written(values)
+    text = losses.counted_losses(values)
     mean = np.ceil(values * 4096).mean() / 4096
-    assert measures.mean_upper(text, 1.0, 0.05) <= kl_upper(mean, math.log(20) / 300) * (1 + 1e-9)
-    assert measures.mean_upper(text, 3.0, 0.05) == pytest.approx(
-        3 * measures.mean_upper(text, 1.0, 0.05)
+    assert losses.mean_upper(text, 1.0, 0.05) <= kl_upper(mean, math.log(20) / 300) * (1 + 1e-9)
+    assert losses.mean_upper(text, 3.0, 0.05) == pytest.approx(
+        3 * losses.mean_upper(text, 1.0, 0.05)
     )
-    savings = measures.written(1 - values)
-    assert measures.mean_lower(savings, 1.0, 0.05) < values.mean()
-    assert measures.mean_upper(text, 1.0, 0.05) > values.mean()
+    savings = losses.counted_losses(1 - values)
+    assert losses.mean_lower(savings, 1.0, 0.05) < values.mean()
+    assert losses.mean_upper(text, 1.0, 0.05) > values.mean()
 
 
 def test_a_bet_that_learns_is_sharper_where_losses_vary_little() -> None:
     spread = beta.ppf((np.arange(500) + 0.5) / 500, 0.15 * 11.75, 0.85 * 11.75)
-    assert measures.mean_upper(measures.written(spread), 1.0, 0.05) == pytest.approx(
+    assert losses.mean_upper(losses.counted_losses(spread), 1.0, 0.05) == pytest.approx(
         0.1730, abs=5e-5
     )
     generator = np.random.default_rng(0)
-    texts = [measures.written(generator.permutation(spread), rare=False) for _ in range(4)]
-    values = [measures.mean_upper(text, 1.0, 0.05) for text in texts]
+    texts = [losses.counted_losses(generator.permutation(spread), rare=False) for _ in range(4)]
+    values = [losses.mean_upper(text, 1.0, 0.05) for text in texts]
     assert np.median(values) == pytest.approx(0.1619, abs=3e-4)
     with pytest.raises(ParameterError, match="blocks have"):
-        measures.mean_upper("9x100 | 9x200 | 9x300", 1.0, 0.05)
+        losses.mean_upper([[[100, 9]], [[200, 9]], [[300, 9]]], 1.0, 0.05)
 
 
 def test_ranks_are_sharper_where_one_side_has_many_rows() -> None:
     high = norm.ppf((np.arange(200) + 0.5) / 200, 2.035)
     low = norm.ppf((np.arange(10_000) + 0.5) / 10_000)
-    pairs = measures.auc_lower(measures.halves_of_pairs(high, low), 200, 10_000, 0.05)
+    pairs = losses.auc_lower(losses.halves_of_pairs(high, low), 200, 10_000, 0.05)
     assert pairs == pytest.approx(0.871, abs=5e-4)
-    wrong = measures.wrong_shares(high, low)
-    value = measures.ranks_lower(measures.written(wrong, rare=False), 10_000, 0.05)
+    wrong = losses.wrong_shares(high, low)
+    value = losses.ranks_lower(losses.counted_losses(wrong, rare=False), 10_000, 0.05)
     assert 0.881 <= value < 0.883
-    turned = measures.wrong_shares(-high, -low)
-    assert measures.ranks_upper(measures.written(1 - turned, rare=False), 10_000, 0.05) < 0.12
+    turned = losses.wrong_shares(-high, -low)
+    assert losses.ranks_upper(losses.counted_losses(1 - turned, rare=False), 10_000, 0.05) < 0.12
 
 
 def ranked_failures(runs: int, known: bool) -> int:
@@ -263,11 +268,11 @@ def ranked_failures(runs: int, known: bool) -> int:
     generator, truth, failed = np.random.default_rng(8), norm.cdf(1 / math.sqrt(2)), 0
     for _ in range(runs):
         high, low = generator.normal(1, 1, 40), generator.normal(0, 1, 800)
-        wrong = measures.wrong_shares(high, low)
+        wrong = losses.wrong_shares(high, low)
         if known:  # the mean place, give or take the deviation of the negatives alone
             value = 1 - wrong.mean() - math.sqrt(math.log(40) / 1600)
         else:
-            value = measures.ranks_lower(measures.written(wrong, rare=False), 800, 0.05)
+            value = losses.ranks_lower(losses.counted_losses(wrong, rare=False), 800, 0.05)
         failed += value > truth
     return failed
 
@@ -284,12 +289,12 @@ def auc_failures(runs: int, positives: int, negatives: int, pairs: bool) -> int:
     truth, failed = norm.cdf(1 / math.sqrt(2)), 0
     for _ in range(runs):
         high, low = generator.normal(1, 1, positives), generator.normal(0, 1, negatives)
-        halves = measures.halves_of_pairs(high, low)
+        halves = losses.halves_of_pairs(high, low)
         if pairs:  # as if all pairs were independent
             number = positives * negatives
             value = kl_lower(halves / (2 * number), math.log(20) / number)
         else:
-            value = measures.auc_lower(halves, positives, negatives, 0.05)
+            value = losses.auc_lower(halves, positives, negatives, 0.05)
         failed += value > truth
     return failed
 
@@ -300,7 +305,9 @@ def test_auc(sizes: tuple[int, int]) -> None:
     check_rejected(f"AUC of independent pairs, {sizes}", auc_failures(800, *sizes, True), 800, 0.05)
 
 
-mean_upper = cache(measures.mean_upper)
+@cache
+def mean_upper(blocks: tuple[tuple[tuple[int, int], ...], ...], delta: float) -> float:
+    return losses.mean_upper(blocks, 1.0, delta)
 
 
 def loss_failures(runs: int, n: int, delta: float, normal: bool, rare: bool = True) -> int:
@@ -312,7 +319,8 @@ def loss_failures(runs: int, n: int, delta: float, normal: bool, rare: bool = Tr
         if normal:
             value = float(values.mean() + norm.isf(delta) * values.std(ddof=1) / math.sqrt(n))
         else:
-            value = mean_upper(measures.written(values, rare), 1.0, delta)
+            blocks = losses.counted_losses(values, rare)
+            value = mean_upper(tuple(tuple((a, b) for a, b in block) for block in blocks), delta)
         failed += value < 0.02
     return failed
 
@@ -339,5 +347,5 @@ def test_lower_end_of_a_mean(runs: int) -> None:
     failed = 0
     for _ in range(runs):
         values = generator.beta(1, 4, size=40)
-        failed += measures.mean_lower(measures.written(1 - values), 1.0, 0.05) > 0.2
+        failed += losses.mean_lower(losses.counted_losses(1 - values), 1.0, 0.05) > 0.2
     check_coverage("lower end of a mean loss", failed, runs, 0.05)

@@ -16,7 +16,7 @@ LEDGER = Ledger("adaboost", "exponential", "stump", 10, 1, False, True)
 RATE = {"k": [400, 100, 30, 1, 0], "n": [40, 500, 5000], "claims": [50, 2, 1]}
 RISING = {"k": [0, 1, 30, 400, 500], "n": [5000, 500, 40], "claims": [50, 2, 1]}
 PARTS: dict[str, list[Any]] = {
-    "parts": ["30/100 20/50", "3/100 5/50", "0/100 0/50"],
+    "parts": [[[30, 100], [20, 50]], [[3, 100], [5, 50]], [[0, 100], [0, 50]]],
     "claims": [9, 1],
 }
 COUNTS = {"k": 30, "n": 500}
@@ -48,7 +48,8 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
         {"found": [50, 95, 100], "alarms": [90, 18, 0], "claims": [9, 1]},
     ),
     "dependent.group_bets": (
-        {"shares": "40x0 20x2048"}, {"shares": ["60x2048", "40x0 20x2048", "400x0 20x2048"]},
+        {"shares": [[0, 40], [2048, 20]]},
+        {"shares": [[[2048, 60]], [[0, 40], [2048, 20]], [[0, 400], [2048, 20]]]},
     ),
     "dependent.ordered_mixture": (COUNTS, {"k": RATE["k"], "n": RATE["n"]}),
     "filtering.error_by_draws": (
@@ -66,16 +67,19 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
     "losses.auc_lower": (AUC, {"halves": [100, 60_000, 80_000], "claims": [9, 1]}),
     "losses.auc_upper": (AUC, {"halves": [80_000, 60_000, 100], "claims": [9, 1]}),
     "losses.mean_lower": (
-        {"savings": "40x4096 20x2048", "scale": 2.0}, {"scale": [0.5, 2.0], "claims": [9, 1]},
+        {"savings": [[[4096, 40], [2048, 20]]], "scale": 2.0},
+        {"scale": [0.5, 2.0], "claims": [9, 1]},
     ),
     "losses.mean_upper": (
-        {"losses": "40x0 20x2048", "scale": 2.0}, {"scale": [2.0, 0.5], "claims": [9, 1]},
+        {"losses": [[[0, 40], [2048, 20]]], "scale": 2.0},
+        {"scale": [2.0, 0.5], "claims": [9, 1]},
     ),
     "losses.ranks_lower": (
-        {"losses": "100x0 100x512", "others": 10_000}, {"others": [900, 10_000], "claims": [9, 1]},
+        {"losses": [[[0, 100], [512, 100]]], "others": 10_000},
+        {"others": [900, 10_000], "claims": [9, 1]},
     ),
     "losses.ranks_upper": (
-        {"savings": "100x3000 100x4096", "others": 10_000},
+        {"savings": [[[3000, 100], [4096, 100]]], "others": 10_000},
         {"others": [900, 10_000], "claims": [9, 1]},
     ),
     "margins.schapire_bound": (
@@ -104,11 +108,11 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
     "pac_bayes.tandem_bound": (
         {"tandem": 0.04, "n": 2000, "divergence": 0.3}, {**VOTE, "tandem": [0.2, 0.04, 0.0]},
     ),
-    "rates.balanced_lower": ({"parts": "3/100 5/50"}, {"claims": [9, 1]}),
-    "rates.balanced_upper": ({"parts": "3/100 5/50"}, PARTS),
+    "rates.balanced_lower": ({"parts": [[3, 100], [5, 50]]}, {"claims": [9, 1]}),
+    "rates.balanced_upper": ({"parts": [[3, 100], [5, 50]]}, PARTS),
     "rates.f1_lower": (COUNTS, RISING),
     "rates.f1_upper": (COUNTS, RATE),
-    "rates.gap_upper": ({"parts": "3/100 5/50"}, {"claims": [9, 1]}),
+    "rates.gap_upper": ({"parts": [[3, 100], [5, 50]]}, {"claims": [9, 1]}),
     "rates.ordered_upper": (COUNTS, RATE),
     "rates.pooled_lower": (COUNTS, RISING),
     "rates.pooled_upper": (COUNTS, RATE),
@@ -136,9 +140,9 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
         {"k": RATE["k"], "by": [0.5, 0.01, 0.0]},
     ),
     "shift.shares_upper": (
-        {"parts": "3/100 5/50", "shares": '{"a": [0.4, 0.4], "b": [0.6, 0.6]}'},
-        {**PARTS, "shares": ['{"a": [0, 1], "b": [0, 1]}', '{"a": [0.3, 0.5], "b": [0.5, 0.7]}',
-                             '{"a": [0.5, 0.5], "b": [0.5, 0.5]}']},
+        {"parts": [[3, 100], [5, 50]], "shares": {"a": [0.4, 0.4], "b": [0.6, 0.6]}},
+        {**PARTS, "shares": [{"a": [0, 1], "b": [0, 1]}, {"a": [0.3, 0.5], "b": [0.5, 0.7]},
+                             {"a": [0.5, 0.5], "b": [0.5, 0.5]}]},
     ),
     "vc.hypergeometric": (
         {**COUNTS, "log_growth": 30.0, "ghost": 2000},
@@ -172,7 +176,7 @@ def test_its_certificate_is_made_again(name: str) -> None:
 @EVERY
 def test_its_claim_is_weaker_with_less_evidence(name: str) -> None:
     inputs, stronger = CASES[name]
-    compute, lower = BOUNDS[name].compute, name.endswith("_lower")
+    compute, lower = BOUNDS[name].compute, BOUNDS[name].side == "lower"
     for changed, values in {**stronger, "delta": [1e-9, 0.001, 0.05, 0.3]}.items():
         found = [compute(**{"delta": 0.05, **inputs, changed: value}) for value in values]
         assert found == sorted(found, reverse=not lower), changed

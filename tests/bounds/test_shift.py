@@ -1,6 +1,5 @@
 """When the world moves: worlds with known truth, adversaries that meet the bounds, and twins."""
 
-import json
 import math
 import re
 from dataclasses import replace
@@ -15,7 +14,8 @@ from numpy.typing import NDArray
 from pacboost import certify, measures, shift, verify
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.measures import certificate, rate_upper, write_parts
+from pacboost.bounds.measured import certificate
+from pacboost.bounds.rates import rate_upper
 from pacboost.bounds.shift import MOVES, farthest, largest_error, shares_upper, stays
 from pacboost.errors import NotCertified, ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
@@ -163,9 +163,9 @@ def test_twin_delta_not_divided_among_classes() -> None:
     classes, n, error, divided, undivided = 20, 100, 0.1, 0, 0
     for _ in range(RUNS):
         mistakes = generator.binomial(n, error, classes)
-        parts = write_parts([(int(k), n) for k in mistakes])
+        parts = [[int(k), n] for k in mistakes]
         best = {str(c): [float(c == mistakes.argmin())] * 2 for c in range(classes)}
-        divided += shares_upper(parts, json.dumps(best), DELTA) < error
+        divided += shares_upper(parts, best, DELTA) < error
         undivided += rate_upper(int(mistakes.min()), n, DELTA) < error
     check_coverage("shares of the class that looks best", divided, RUNS, DELTA)
     check_rejected("twin: delta not divided among classes", undivided, RUNS, DELTA)
@@ -185,7 +185,7 @@ def test_boxes_are_filled_as_the_linear_program_would(
     best = linprog(-np.array(uppers), A_eq=np.ones((1, lows.size)), b_eq=[1],
                    bounds=list(zip(lows, highs, strict=True)))  # fmt: skip
     boxes = {str(c): [low, high] for c, (low, high) in enumerate(zip(lows, highs, strict=True))}
-    found = shares_upper(write_parts(parts), json.dumps(boxes), DELTA)
+    found = shares_upper(parts, boxes, DELTA)
     assert found == pytest.approx(-float(best.fun or 0), abs=1e-7)
 
 

@@ -6,25 +6,27 @@ import numpy as np
 import pytest
 
 from pacboost.bounds import (
+    counting,
     coverage,
     deciding,
     exact_tests,
     filtering,
     holdout,
-    measures,
+    losses,
     monitoring,
     occam,
     out_of_bag,
     passing,
+    rates,
     search,
     selective,
     shift,
     training,
 )  # fmt: skip
-from pacboost.questions import measuring, scored_rows
+from pacboost.bounds.measures import cost
 
 MOVES = {"contamination": 0.05, "total_variation": 0.05, "ratio": 3, "kl": 0.1, "chi2": 0.1}
-SHARES = '{"a": [0.4, 0.4], "b": [0.6, 0.6]}'
+SHARES = {"a": [0.4, 0.4], "b": [0.6, 0.6]}
 VALUES: list[tuple[Any, Any]] = [
     ([coverage.covering_rank(n, 0.9, 0.05) for n in (100, 500)], [96, 462]),
     ([coverage.covered_lower(96, 100, 0.05), coverage.covered_lower(462, 500, 0.05)],
@@ -46,7 +48,7 @@ VALUES: list[tuple[Any, Any]] = [
     (holdout.clopper_pearson_lower(10, 200, 0.05), 0.027374),
     ([holdout.chernoff_kl(100, 1000, 0.05), holdout.hoeffding(100, 1000, 0.05)],
      [0.124808, 0.138702]),
-    ([holdout.group_bets("40x0 20x2048", 0.05), holdout.groups_bound(10 / 60, 60, 0.05)],
+    ([holdout.group_bets([[0, 40], [2048, 20]], 0.05), holdout.groups_bound(10 / 60, 60, 0.05)],
      [0.262, 0.304]),
     (holdout.ordered_mixture(5, 1000, 0.05), 0.015),
     ([holdout.clopper_pearson(k, n, 0.05) for k, n in ((10, 200), (100, 1000), (200, 2000))],
@@ -56,22 +58,23 @@ VALUES: list[tuple[Any, Any]] = [
     ([out_of_bag.tandem_bound(0.08, 1000, kl, 0.05) for kl in (0.0, 1.0)], [0.465640, 0.487115]),
     (out_of_bag.first_order_bound(0.2, 1000, 2.0, 0.05), 0.515081),
     (out_of_bag.cantelli_bound(0.2, 0.08, 1000, 1000, 0.0, 0.05), 0.473326),
-    ([measures.rate_lower(97, 100, 0.05), measures.rate_lower(80, 110, 0.05),
-      measures.f1_lower(80, 110, 0.05)], [0.924289, 0.648749, 0.786959]),
-    (holdout.mean_share("40x0 20x2048"), 1 / 6),
-    (holdout.certificate_of_shares("40x0 20x2048", 0.05).size, 60),
-    ([measures.rate_upper(3, 100, 0.05), measures.f1_upper(80, 110, 0.05)], [0.075711, 0.886634]),
-    ([measures.balanced_upper("3/100 5/50", 0.05), measures.balanced_lower("3/100 5/50", 0.05)],
+    ([rates.rate_lower(97, 100, 0.05), rates.rate_lower(80, 110, 0.05),
+      rates.f1_lower(80, 110, 0.05)], [0.924289, 0.648749, 0.786959]),
+    (holdout.mean_share([[0, 40], [2048, 20]]), 1 / 6),
+    (holdout.certificate_of_shares([[0, 40], [2048, 20]], 0.05).size, 60),
+    ([rates.rate_upper(3, 100, 0.05), rates.f1_upper(80, 110, 0.05)], [0.075711, 0.886634]),
+    ([rates.balanced_upper([[3, 100], [5, 50]], 0.05),
+      rates.balanced_lower([[3, 100], [5, 50]], 0.05)],
      [0.1128, 0.0325]),
-    (measures.gap_upper("3/100 5/50", 0.05, 4), 0.231257),
-    (measures.ordered_upper(5, 1000, 0.05), 0.015),
-    (measures.mean_upper("40x0 20x2048", 2.0, 0.05), 0.5241),
-    (measures.mean_lower("40x4096 20x2048", 2.0, 0.05), 0.1927),
-    (measures.auc_upper(73_600, 200, 200, 0.05), 0.958694),
-    (measures.ranks_lower("100x0 100x512", 10_000, 0.05), 0.8913),
-    (measures.ranks_upper("100x3584 100x4096", 10_000, 0.05), 0.9705),
-    (measures.wrong_shares(np.array([0.9, 0.5]), np.array([0.1, 0.5])), [0, 0.25]),
-    (measuring.rows_for_a_half(0.05, 1), 5),
+    (rates.gap_upper([[3, 100], [5, 50]], 0.05, 4), 0.231257),
+    (rates.ordered_upper(5, 1000, 0.05), 0.015),
+    (losses.mean_upper([[[0, 40], [2048, 20]]], 2.0, 0.05), 0.5241),
+    (losses.mean_lower([[[4096, 40], [2048, 20]]], 2.0, 0.05), 0.1927),
+    (losses.auc_upper(73_600, 200, 200, 0.05), 0.958694),
+    (losses.ranks_lower([[[0, 100], [512, 100]]], 10_000, 0.05), 0.8913),
+    (losses.ranks_upper([[[3584, 100], [4096, 100]]], 10_000, 0.05), 0.9705),
+    (losses.wrong_shares(np.array([0.9, 0.5]), np.array([0.1, 0.5])), [0, 0.25]),
+    (counting.rows_for_a_half(0.05, 1), 5),
     (monitoring.alternatives(0.05)[[0, -1]], [0.0547, 0.3448]),
     (monitoring.log_capital(80, 1000, 0.05), 5.99339),
     (occam.log_inverse_prior(1260, 20, 3), 150.40414),
@@ -89,7 +92,7 @@ VALUES: list[tuple[Any, Any]] = [
     (selective.answered_share(600, 600, 1000, 0.05), [0.5689, 0.6305]),
     (shift.moved_upper("rates.rate_upper", "ratio", 2, k=3, n=100, delta=0.05), 0.151422),
     (shift.moved_lower("rates.rate_lower", "ratio", 2, k=97, n=100, delta=0.05), 0.848578),
-    (shift.shares_upper("3/100 5/50", SHARES, 0.05), 0.164952),
+    (shift.shares_upper([[3, 100], [5, 50]], SHARES, 0.05), 0.164952),
     ([shift.largest_error(0.05, move, by) for move, by in MOVES.items()],
      [0.0975, 0.1, 0.15, 0.172949, 0.11892]),
     ([shift.farthest(0.05, 0.1, move) for move in shift.MOVES],
@@ -116,8 +119,8 @@ VALUES: list[tuple[Any, Any]] = [
      0.00288),
     (occam.quantise([0.92, -0.65, 0.42, 0.05], 3, 1.0), [4, -3, 2, 0]),
     (exact_tests.difference_interval(40, 10, 1000, 0.05), [0.0133, 0.0462]),
-    (measures.read_parts("3/100 5/50"), [[3, 100], [5, 50]]),
-    (scored_rows.cost_matrix({("b", "a"): 9}, np.array(["a", "b"])), [[0, 0], [9, 0]]),
+    (rates.read_parts([[3, 100], [5, 50]]), [[3, 100], [5, 50]]),
+    (cost.cost_matrix({("b", "a"): 9}, np.array(["a", "b"])), [[0, 0], [9, 0]]),
 ]  # fmt: skip
 
 
@@ -126,9 +129,9 @@ def test_values(computed: Any, expected: Any) -> None:
     assert computed == pytest.approx(np.asarray(expected), abs=6e-5)
 
 
-def test_counts_in_texts() -> None:
-    assert holdout.counted([0.5, 0.0, 1 / 3, 0.0]) == "2x0 1x1366 1x2048"
-    assert measures.written(np.array([0.0, 0.5, 0.0])) == "2x0 1x2048"
-    blocks = measures.written(np.repeat(0.25, 70), rare=False)
-    assert blocks == "8x1024 | 9x1024 | 18x1024 | 35x1024"
+def test_counts() -> None:
+    assert holdout.counted([0.5, 0.0, 1 / 3, 0.0]) == [[0, 2], [1366, 1], [2048, 1]]
+    assert losses.counted_losses(np.array([0.0, 0.5, 0.0])) == [[[0, 2], [2048, 1]]]
+    blocks = losses.counted_losses(np.repeat(0.25, 70), rare=False)
+    assert blocks == [[[1024, n]] for n in (8, 9, 18, 35)]
     assert [out_of_bag.way_for(n) for n in (5_000, 50_000)] == ["first_order", "tandem"]

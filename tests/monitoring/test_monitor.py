@@ -243,4 +243,4 @@ def test_files_that_are_no_monitors(tmp_path: Path) -> None:
 def test_the_error_may_be_a_certificate() -> None:
     assert Monitor(error=holdout.certificate(5, 100, 0.05)).error == pytest.approx(0.1022534)
     with pytest.raises(ParameterError, match="error certifies"):
-        Monitor(error=holdout.certificate_of_shares("40x0 20x2048", 0.05))
+        Monitor(error=holdout.certificate_of_shares([[0, 40], [2048, 20]], 0.05))

@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from scipy.stats import binom, multinomial
 
 from pacboost.bounds.exact_tests import difference_interval
-from pacboost.bounds.measures import balanced_lower, balanced_upper
+from pacboost.bounds.rates import balanced_lower, balanced_upper
 from pacboost.numerics.binomial import binomial_lower, binomial_upper
 from pacboost.numerics.growth import log_sauer
 from pacboost.numerics.hypergeometric import hypergeometric_inverse, log_hypergeometric_tail
@@ -188,8 +188,8 @@ ROWS = 8
 
 
 def test_numbers() -> None:
-    assert balanced_upper("3/100 5/50", 0.05) == pytest.approx(0.1128, abs=5e-5)
-    assert balanced_lower("3/100 5/50", 0.05) == pytest.approx(0.0325, abs=5e-5)
+    assert balanced_upper([[3, 100], [5, 50]], 0.05) == pytest.approx(0.1128, abs=5e-5)
+    assert balanced_lower([[3, 100], [5, 50]], 0.05) == pytest.approx(0.0325, abs=5e-5)
     low, high = difference_interval(40, 10, 1000, 0.05)
     assert (low, high) == pytest.approx((0.0133, 0.0462), abs=5e-5)
 
@@ -268,5 +268,5 @@ def test_ends_of_the_ranges() -> None:
     assert mean_of_two_upper((4, 4), (7, 7), DELTA) == 1.0
     assert difference_upper(9, 0, 9, 1.0, DELTA) == 1.0
     assert difference_upper(0, 9, 9, 1.0, DELTA) < 0
-    assert balanced_lower("0/9 0/9", DELTA) == 0.0
-    assert balanced_upper("7/9 1/90", DELTA) == balanced_upper("1/90 7/9", DELTA)
+    assert balanced_lower([[0, 9], [0, 9]], DELTA) == 0.0
+    assert balanced_upper([[7, 9], [1, 90]], DELTA) == balanced_upper([[1, 90], [7, 9]], DELTA)

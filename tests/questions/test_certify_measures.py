@@ -25,7 +25,7 @@ from pacboost import (
 )
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
-from pacboost.bounds.measures import pooled_upper, rate_lower, rate_upper
+from pacboost.bounds.rates import pooled_upper, rate_lower, rate_upper
 from pacboost.errors import (
     DataError,
     InputWarning,
@@ -349,7 +349,7 @@ def test_small_groups_are_certified_as_one() -> None:
     wrong = int((SAID != LABELS)[:18].sum())
     assert (pooled.inputs["k"], pooled.inputs["n"]) == (wrong, 18)
     assert pooled.value == pooled_upper(wrong, 18, 0.05, claims=2)
-    assert json.loads(str(pooled.details["pooled"])) == ["a", "b", "c", "d"]
+    assert pooled.details["pooled"] == ["a", "b", "c", "d"]
     assert "'a', 'b', 'c' and 'd'" in pooled.claim
     assert all(check.holds for check in verify(pooled))
     with pytest.warns(TooFewRowsWarning, match="as one, '4 small groups'"):
@@ -376,7 +376,7 @@ def pooled_misses(runs: int, seed: int) -> tuple[int, int]:
             warnings.simplefilter("ignore")
             family = certify_all(answers(np.zeros(130), classes=[0, 1]), y=y * 1, by=by)
         for own in family.of(group="other"):
-            names = json.loads(str(own.details["pooled"]))
+            names = own.details["pooled"]
             rates = [errors[name] for name in by if name in names]
             missed += int(own.value < np.mean(rates))
             twin += int(own.value < max(rates))

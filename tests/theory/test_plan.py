@@ -15,7 +15,7 @@ from pacboost import Monitor
 from pacboost.bounds import monitoring
 from pacboost.bounds.coverage import covering_rank
 from pacboost.bounds.holdout import clopper_pearson
-from pacboost.bounds.measures import rate_lower
+from pacboost.bounds.rates import rate_lower
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.growth import log_cover, log_sauer
 from pacboost.theory import needs, plan

@@ -9,7 +9,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 from pacboost.bounds import wording
-from pacboost.bounds.registry import BOUNDS, bound_of
+from pacboost.bounds.registry import BOUNDS, bound_of, name_of
 from pacboost.bounds.rounding import confidence
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import plain
@@ -24,6 +24,8 @@ GROUNDS = (
     "theorem", "reference", "sample", "independent_of", "assumptions", "valid_after_looking",
     "of_what",
 )  # fmt: skip
+VERSION = 2
+"""The form of ``to_dict``: since 2, counts are lists of numbers, and no values stand in texts."""
 MAX_CHARACTERS_OF_COUNTS = 100
 """Longer inputs, such as the losses of all rows, are not printed; the mean ``seen`` is."""
 P = ParamSpec("P")
@@ -50,8 +52,8 @@ class Certificate:
     ledger_digest: str = ""
     bound: str = ""
     of_what: str = wording.NEW_EXAMPLES
-    """The subject of the number, one of ``bounds.wording.OF_WHAT``."""
-    details: Mapping[str, float | int | str] = field(default_factory=dict)
+    """The subject of the number, one of ``bounds.wording.SUBJECTS``, or a measure."""
+    details: Mapping[str, Any] = field(default_factory=dict)
     """Other values in the claim: rounds, members, a threshold, a class, a group."""
     rows_checked: bool = True
     """False if the rows could not be compared with those of the fit; the claim then says so."""
@@ -61,10 +63,11 @@ class Certificate:
     """Labels and predictions of the rows, counted, and the names of classes; in no file."""
 
     def __post_init__(self) -> None:
-        if self.of_what not in wording.OF_WHAT:
-            allowed = ", ".join(map(repr, wording.OF_WHAT))
-            raise ParameterError(f"of_what is {self.of_what!r}; it may be {allowed}")
-        allowed_kinds = int | float | str if self.of_what in wording.OF_MEASURES else int | float
+        measured = wording.is_measured(self.of_what)
+        if not measured and self.of_what not in wording.SUBJECTS:
+            allowed = ", ".join(map(repr, wording.SUBJECTS))
+            raise ParameterError(f"of_what is {self.of_what!r}; it may be {allowed}, or a measure")
+        allowed_kinds = int | float | str | list if measured else int | float
         if not all(isinstance(value, allowed_kinds) for value in self.details.values()):
             raise ParameterError(f"details are {dict(self.details)!r}; they have to be numbers")
 
@@ -109,7 +112,7 @@ class Certificate:
         """Return the same certificate for a classifier that was trained with sample weights."""
         return self.detailed({wording.WITHOUT_WEIGHTS: 1})
 
-    def detailed(self, details: Mapping[str, float | int | str]) -> Certificate:
+    def detailed(self, details: Mapping[str, Any]) -> Certificate:
         """Return the same certificate with more details in its claim, and what they assume."""
         changed = replace(self, details={**self.details, **details})
         return changed.assuming(*wording.assumed_beside(details))
@@ -171,7 +174,7 @@ are unlike the certified rows.
     @property
     def vacuous(self) -> bool:
         """True if the number says nothing, because every classifier satisfies it."""
-        if self.of_what in wording.OF_MEASURES:
+        if wording.is_measured(self.of_what):
             return wording.says_nothing(self)
         return self.value >= 1
 
@@ -223,7 +226,7 @@ are unlike the certified rows.
 
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate as plain values for JSON; the claim is included for readers."""
-        return {"claim": self.claim, **self.stored()}
+        return {"version": VERSION, "claim": self.claim, **self.stored()}
 
     def stored(self) -> dict[str, Any]:
         """Return the values that a file stores: all but the claim and the counts in ``beside``."""
@@ -237,15 +240,24 @@ are unlike the certified rows.
         return cls.from_dict(json.loads(text))
 
     @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Certificate:
-        """Return the certificate from ``to_dict`` or ``stored``; its claim is written again."""
-        fields = {k: value for k, value in content.items() if k not in ("claim", "beside")}
-        return cls(**{**fields, "assumptions": tuple(content["assumptions"])})
+    def from_dict(cls, content: Mapping[str, Any]) -> Certificate:
+        """Return the certificate from ``to_dict``; its claim is written again."""
+        if content.get("version") != VERSION:
+            raise ParameterError(
+                f"this certificate has version {content.get('version', 1)!r:.20} of the JSON form; "
+                f"version {VERSION} can be read, so certify again with this version of pacboost"
+            )
+        return cls.from_stored({k: v for k, v in content.items() if k not in ("version", "claim")})
+
+    @classmethod
+    def from_stored(cls, content: Mapping[str, Any]) -> Certificate:
+        """Return the certificate from ``stored``."""
+        return cls(**{**content, "assumptions": tuple(content["assumptions"])})
 
 
 def certified(bound: Callable[P, float]) -> Callable[P, Certificate]:
     """Return a function that certifies by a registered bound, from its inputs."""
-    name = next(name for name, registered in BOUNDS.items() if registered.compute is bound)
+    name = name_of(bound)
 
     def certificate(*args: P.args, **kwargs: P.kwargs) -> Certificate:
         numbers = signature(bound).bind(*args, **kwargs)

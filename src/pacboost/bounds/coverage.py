@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.coverages import COVERAGES
 from pacboost.bounds.deciding import rank_for
 from pacboost.bounds.family import Family
 from pacboost.bounds.holdout import clopper_pearson_lower
-from pacboost.bounds.measures import measure_bound
+from pacboost.bounds.measured import measure_bound
 from pacboost.bounds.passing import rows_from_tooth_on
-from pacboost.bounds.wording import SETS, sentence
+from pacboost.bounds.wording import sentence
 from pacboost.errors import invalid
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl
@@ -58,7 +59,8 @@ def average_rank(n: int, coverage: float) -> int:
     "covering",
     "P[score ≤ s₍ₖ₎] ≥ p where P[Bin(n, p) ≥ k] = delta/claims",
     "Vovk 2012; Park, Bastani, Matni and Lee 2020; docs/proofs/sets.md",
-    *SETS,
+    *COVERAGES,
+    side="lower",
 )
 def covered_lower(rank: int, n: int, delta: float, claims: int = 1) -> float:
     """Return a lower bound on the share of new scores up to the score at a rank of n.
@@ -176,7 +178,7 @@ class SetRule:
     def from_dict(cls, content: Mapping[str, Any]) -> SetRule:
         """Read the result of ``to_dict``; refuse values that no calibration could have written."""
         method, penalty, free = content["score"]
-        certificates = tuple(map(Certificate.from_dict, content["certificates"]))
+        certificates = tuple(map(Certificate.from_stored, content["certificates"]))
         delta, groups = content["delta"], tuple(content["groups"])
         cutoffs = tuple(float(value) for value in content["cutoffs"])
         words = [*groups, content["by"], content.get("model_digest", "")]
@@ -285,7 +287,7 @@ class IntervalRule:
             raise ValueError("the digest of the model is not text")
         return cls(
             content["method"], probability("coverage", content["coverage"]), cutoff, floor,
-            Certificate.from_dict(certificate), float(content["mean_width"]),
+            Certificate.from_stored(certificate), float(content["mean_width"]),
             content.get("model_digest", ""),
         )  # fmt: skip
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
-from pacboost.bounds.measures import CLOPPER, measure_bound
+from pacboost.bounds.measured import CLOPPER, measure_bound
 from pacboost.bounds.passing import allowed_mistakes, rows_to_pass
 from pacboost.bounds.rounding import SLACK, downward
 from pacboost.errors import ParameterError
@@ -131,7 +131,9 @@ def fewest_rows(rate: float, delta: float) -> int:
     return rows_to_pass(rate, delta)
 
 
-@measure_bound("deciding", "P[score ≥ s₍ₖ₎] ≥ 1 - BinInv(k - 1, n, delta/claims)", TONG, "recall")
+@measure_bound(
+    "deciding", "P[score ≥ s₍ₖ₎] ≥ 1 - BinInv(k - 1, n, delta/claims)", TONG, "recall", side="lower"
+)
 def order_lower(rank: int, n: int, delta: float, claims: int = 1) -> float:
     """Return a lower bound on the share of scores that are at least the one at a rank of n.
 
@@ -174,7 +176,11 @@ def curve_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
 
 
 @measure_bound(
-    "deciding", "P[score ≥ t] ≥ 1 - BinInv(k - 1, n, delta/(claims·N)) for all t", EQUAL, "recall"
+    "deciding",
+    "P[score ≥ t] ≥ 1 - BinInv(k - 1, n, delta/(claims·N)) for all t",
+    EQUAL,
+    "recall",
+    side="lower",
 )
 def curve_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
     """Return a lower bound on the share of scores from any threshold on, where k of n are.
@@ -191,6 +197,7 @@ def curve_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
     "precision ≥ target at this rank and all before it, tested in their order",
     "Clopper and Pearson 1934; Angelopoulos et al. 2021; docs/proofs/selective.md",
     "precision",
+    side="lower",
 )
 def passed_lower(k: int, n: int, delta: float, target: float, claims: int = 1) -> float:
     """Return the target precision if k of n rows predicted positive pass its test, else 0.
@@ -235,7 +242,11 @@ def _grown(rank: int, rows: int) -> Iterator[int]:
 
 
 @measure_bound(
-    "deciding", "π·r/(π·r + (1 - π)·f) of three bounds at delta/3 each", CLOPPER, "precision"
+    "deciding",
+    "π·r/(π·r + (1 - π)·f) of three bounds at delta/3 each",
+    CLOPPER,
+    "precision",
+    side="lower",
 )
 def precision_lower(
     found: int, positives: int, alarms: int, negatives: int, delta: float, claims: int = 1

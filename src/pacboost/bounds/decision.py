@@ -242,12 +242,12 @@ class ThresholdDecision:
         for _, missed, alarms in curve.points:
             counts(missed, curve.positives)
             counts(alarms, curve.negatives)
-        others = tuple(map(Certificate.from_dict, content["others"]))
+        others = tuple(map(Certificate.from_stored, content["others"]))
         unexpected = set(content) - set(cls._NAMES)
         if unexpected or type(content.get("model_digest", "")) is not str:
             raise ValueError(f"the decision holds {sorted(unexpected)}, which no choice writes")
         return cls(
-            threshold, positive, content["wish"], Certificate.from_dict(content["certificate"]),
+            threshold, positive, content["wish"], Certificate.from_stored(content["certificate"]),
             Family(others, probability("others_delta", content["others_delta"])), curve,
             content.get("model_digest", ""),
         )  # fmt: skip

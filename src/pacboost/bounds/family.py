@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pacboost.bounds import measures, wording
+from pacboost.bounds import measured, wording
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.measures import write_parts
+from pacboost.bounds.measure import POOLED, RATE
 from pacboost.bounds.rounding import confidence
-from pacboost.bounds.wording import GAP, KINDS, is_lower
+from pacboost.bounds.wording import GAP, is_lower, quantity
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.markup import bold, paragraph, table
 from pacboost.numerics.percent import percent
@@ -72,7 +72,8 @@ class Family:
     def worst(self) -> Certificate:
         """The certificate of the worst group, class or measure."""
         one = self._one_measure("the worst of them")
-        higher = KINDS[one].higher_is_better
+        kind = quantity(one)
+        higher = kind is not None and kind.higher_is_better
         end = "lower" if higher else "upper"
         certificates = self.of(one, end=end)
         if not certificates:
@@ -96,11 +97,11 @@ class Family:
         if len(upper) < 2 or len(lower) != len(upper):
             raise NotCertified("a gap needs both ends of at least two groups: set end='both'")
         classes = {certificate.details.get("class") for certificate in upper}
-        of_rates = all(each.bound in ("rates.rate_upper", "rates.pooled_upper") for each in upper)
+        of_rates = all(each.bound in (RATE.upper, POOLED.upper) for each in upper)
         if not of_rates or len(classes) > 1:
             raise NotCertified(f"no gap is certified for {one!r} of {len(classes)} classes")
         pairs, pairs_below = (
-            [(int(one.inputs["k"]), int(one.inputs["n"])) for one in ends]
+            [[int(one.inputs["k"]), int(one.inputs["n"])] for one in ends]
             for ends in (upper, lower)
         )
         if pairs_below != pairs:
@@ -109,7 +110,7 @@ class Family:
                 "drop those rows"
             )
         inputs = {
-            "parts": write_parts(pairs), "delta": self.delta, "claims": upper[0].inputs["claims"],
+            "parts": pairs, "delta": self.delta, "claims": upper[0].inputs["claims"],
         }  # fmt: skip
         details: dict[str, Any] = {
             name: v
@@ -117,10 +118,9 @@ class Family:
             if name in ("class", *wording.ABOUT_ROWS)
         }
         names = [str(certificate.details["group"]) for certificate in upper]
-        groups = json.dumps(names, ensure_ascii=False)
-        gap = measures.certificate(
+        gap = measured.certificate(
             GAP, "rates.gap_upper", inputs, size=sum(n for _, n in pairs),
-            sample=measures.sample_of(upper[0]), of=one, groups=groups, **details,
+            sample=measured.sample_of(upper[0]), of=one, groups=names, **details,
         )  # fmt: skip
         gap = gap.filtered(upper[0].details).assuming(*upper[0].assumptions)
         return gap if upper[0].rows_checked else gap.unchecked()
@@ -162,7 +162,7 @@ class Family:
                 str(certificate.details.get("class", "")),
                 str(certificate.details.get("group", "")),
                 _end(certificate),
-                wording.number_of(certificate, KINDS[certificate.of_what].rate),
+                wording.number_of(certificate, _in_per_cent(certificate)),
                 _seen(certificate),
                 f"{certificate.size:,}",
             ]
@@ -204,7 +204,12 @@ def _seen(certificate: Certificate) -> str:
     if "seen" not in certificate.details:
         return ""
     value = float(certificate.details["seen"])
-    return percent(value, 2) if KINDS[certificate.of_what].rate else f"{value:.4g}"
+    return percent(value, 2) if _in_per_cent(certificate) else f"{value:.4g}"
+
+
+def _in_per_cent(certificate: Certificate) -> bool:
+    kind = quantity(certificate.of_what)
+    return kind is not None and kind.in_per_cent
 
 
 def _end(certificate: Certificate) -> str:

@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pacboost.bounds.certificate import Certificate, certified
 from pacboost.bounds.registry import bound
@@ -140,6 +140,8 @@ def _log_inverse(delta: float, models: int) -> float:
     return math.log(positive_whole("models", models)) - math.log(probability("delta", delta))
 
 
+Shares = Sequence[Sequence[int]]
+"""Pairs of a share, in 4096ths, and how often it occurs."""
 PARTS = 4096
 """Shares of mistakes are rounded up to multiples of 1/4096."""
 
@@ -160,10 +162,10 @@ def groups_bound(mean: float, groups: int, delta: float) -> float:
     of_what=NEW_GROUPS,
     again=lambda stored, _: certificate_of_shares(**stored.inputs),  # type: ignore[has-type]
 )
-def group_bets(shares: str, delta: float) -> float:
-    """Bound the risk by betting on the groups' shares of mistakes, as text of ``counted``.
+def group_bets(shares: Shares, delta: float) -> float:
+    """Bound the risk by betting on the groups' shares of mistakes, as ``counted``.
 
-    >>> round(group_bets("40x0 20x2048", 0.05), 4), round(groups_bound(10 / 60, 60, 0.05), 4)
+    >>> round(group_bets([[0, 40], [2048, 20]], 0.05), 4), round(groups_bound(10 / 60, 60, 0.05), 4)
     (0.262, 0.304)
     """
     return mean_share_upper([read_shares(shares)], delta)
@@ -190,30 +192,30 @@ def ordered_mixture(k: int, n: int, delta: float) -> float:
     return mean_risk_upper(k, n, delta)
 
 
-def counted(shares: Sequence[float]) -> str:
-    """Return how often each share occurs, in 4096ths: "40x0 20x2048" are 40 zeros and 20 halves."""
-    positive_whole("groups", len(shares))
+def counted(shares: ArrayLike) -> list[list[int]]:
+    """Return how often each share occurs, in 4096ths: [[0, 40], [2048, 20]] for 20 halves."""
     values = np.asarray(shares, dtype=np.float64)
+    positive_whole("groups", values.size)
     if not ((values >= 0) & (values <= 1)).all():
         raise ParameterError("a group's share of mistakes is missing or not between 0 and 1")
     parts, times = np.unique(np.ceil(values * PARTS * (1 - 1e-12)), return_counts=True)
-    return " ".join(f"{time}x{part:.0f}" for part, time in zip(parts, times, strict=True))
+    return np.stack([parts.astype(np.int64), times], axis=1).tolist()  # type: ignore[no-any-return]
 
 
-def mean_share(shares: str) -> float:
-    """Return the mean of the shares in a text of ``counted``."""
+def mean_share(shares: Shares) -> float:
+    """Return the mean of counted shares."""
     times, values = read_shares(shares)
     return float(times @ values / times.sum())
 
 
 @plain_numbers
-def groups_certificate(shares: Sequence[float], delta: float) -> Certificate:
+def groups_certificate(shares: ArrayLike, delta: float) -> Certificate:
     """Certify by groups; ``shares`` holds each group's share of mistakes."""
     return certificate_of_shares(counted(shares), delta)
 
 
 @plain_numbers
-def certificate_of_shares(shares: str, delta: float) -> Certificate:
+def certificate_of_shares(shares: Shares, delta: float) -> Certificate:
     """Certify by groups whose shares of mistakes were counted."""
     groups = int(read_shares(shares)[0].sum())
     return Certificate.by(
@@ -233,16 +235,23 @@ def _nats(delta: float) -> float:
     return math.log(1 / delta) if delta < 0.9 else -math.log(delta)
 
 
-def read_shares(shares: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Read a text of ``counted``; return how often each share occurs, and the shares."""
-    pairs = [word.partition("x")[::2] for word in str(shares).split()]
-    proper = all(time.isdecimal() and part.isdecimal() for time, part in pairs)
-    if not pairs or not proper or any(int(part) > PARTS for _, part in pairs):
-        raise ParameterError(
-            f"shares is {shares!r}; it must count groups as in '40x0 20x2048', with numbers of "
-            f"4096ths from 0 to {PARTS}"
-        )
-    times = np.array([float(time) for time, _ in pairs])
+def read_shares(shares: Shares) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return how often each counted share occurs, and the shares."""
+    is_list = isinstance(shares, list | tuple) and len(shares) > 0
+    if not is_list or not all(
+        isinstance(pair, list | tuple) and [*map(type, pair)] == [int, int] for pair in shares
+    ):
+        raise _bad(shares)
+    if any(not 0 <= part <= PARTS or time < 0 for part, time in shares):
+        raise _bad(shares)
+    times = np.array([float(time) for _, time in shares])
     if not times.sum() >= 1:
-        raise ParameterError(f"shares is {shares!r}; it must count at least one group")
-    return times, np.array([int(part) for _, part in pairs]) / PARTS
+        raise ParameterError(f"shares are {shares!r:.80}; they must count at least one group")
+    return times, np.array([part for part, _ in shares]) / PARTS
+
+
+def _bad(shares: object) -> ParameterError:
+    return ParameterError(
+        f"shares are {shares!r:.80}; they are pairs of whole numbers, 4096ths from 0 to {PARTS} "
+        "and how often they occur, as in [[0, 40], [2048, 20]]"
+    )

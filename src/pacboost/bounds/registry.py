@@ -33,12 +33,15 @@ class Bound:
     reference: str = ""
     sample: str = ""
     """The certifying rows, in words; names in braces stand for inputs."""
+    side: str = "upper"
+    """Whether it is an "upper" or a "lower" bound."""
     size: str = "n"
     independent_of: str = ""
     assumptions: tuple[str, ...] = ()
     valid_after_looking: bool = False
     of_what: str = "new examples"
     measures: tuple[str, ...] = ()
+    """Measures that it bounds, besides those whose files name it."""
     subject: str = "the classifier"
     end: str = ""
     condition: Callable[[Mapping[str, Any], str], str] | None = None
@@ -56,6 +59,30 @@ class Bound:
 
 
 BOUNDS: dict[str, Bound] = {}
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The names of the bounds for two ends of a number; None where there is no theorem."""
+
+    lower: str | None
+    upper: str | None
+
+    @classmethod
+    def of(cls, lower: Callable[..., float] | None, upper: Callable[..., float] | None) -> Ends:
+        """Return the ends by two registered functions."""
+        return cls(*(None if end is None else name_of(end) for end in (lower, upper)))
+
+    def __getitem__(self, side: str) -> str:
+        name = {"lower": self.lower, "upper": self.upper}[side]
+        if name is None:
+            raise LookupError(f"no bound has the {side} end")
+        return name
+
+
+def name_of(function: Callable[..., float]) -> str:
+    """Return the name of a registered function."""
+    return next(name for name, registered in BOUNDS.items() if registered.compute is function)
 
 
 def bound(name: str, **grounds: Any) -> Callable[[Callable[P, float]], Callable[P, float]]:

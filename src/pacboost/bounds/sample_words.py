@@ -63,7 +63,7 @@ def is_free(certificate: Certificate) -> bool:
     """Check whether the text does not follow from the bound and its inputs."""
     name = str(certificate.inputs.get("bound", certificate.bound))  # the one before a move, if any
     bound = bound_of(name)
-    several = bound is not None and bool(bound.measures)
+    several = bound is not None and bound.of == ("measure",)
     return several or "members" in certificate.details or name in HELD_OUT
 
 

@@ -8,16 +8,16 @@ change, R ≤ Σ q_c u_c, u_c the bound of class c at its part of delta (docs/pr
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pacboost.bounds import measures, wording
+from pacboost.bounds import measured, wording
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.registry import BOUNDS, bound, bound_of, makers
+from pacboost.bounds.rates import Parts, rate_upper, read_parts
+from pacboost.bounds.registry import BOUNDS, Ends, bound, bound_of, makers
 from pacboost.bounds.rounding import SLACK, outward
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import meant, plain, plain_numbers, probability
@@ -127,7 +127,9 @@ def moved_upper(bound: str, move: str, by: float, **inputs: Any) -> float:
     return largest_error(_before(bound, inputs), move, by)
 
 
-@bound("shift.moved_lower", reference=PROOF, condition=_condition, again=_again, of=KINDS)
+@bound(
+    "shift.moved_lower", side="lower", reference=PROOF, condition=_condition, again=_again, of=KINDS
+)
 def moved_lower(bound: str, move: str, by: float, **inputs: Any) -> float:
     """Bound a rate from below after a shift: 1 minus the rate is an error.
 
@@ -135,6 +137,9 @@ def moved_lower(bound: str, move: str, by: float, **inputs: Any) -> float:
     0.848578
     """
     return max(0.0, 1 - largest_error(1 - _before(bound, inputs), move, by) - SLACK)
+
+
+MOVED = Ends.of(moved_lower, moved_upper)
 
 
 def _before(name: str, inputs: Mapping[str, Any]) -> float:
@@ -150,7 +155,7 @@ def under(certificate: Certificate, **moves: float) -> Certificate:
         raise ParameterError(f"{names} was given{meant(move, MOVES)}; name one of {allowed}")
     _refuse(certificate)
     inputs = {**certificate.inputs, "bound": certificate.bound, "move": move, "by": plain(by)}
-    name = f"shift.moved_{'lower' if wording.is_lower(certificate) else 'upper'}"
+    name = MOVED["lower" if wording.is_lower(certificate) else "upper"]
     assumed = (
         wording.DRAWN_BEFORE_MOVE if assumption == wording.DRAWN else assumption
         for assumption in certificate.assumptions
@@ -173,9 +178,9 @@ def _refuse(certificate: Certificate) -> None:
         raise NotCertified(
             "this certificate is already about a moved distribution; move the one it came from"
         )
-    kind = wording.KINDS.get(what)
+    kind = wording.quantity(what)
     share = what in (wording.NEW_EXAMPLES, wording.NEW_GROUPS, wording.ANSWERED)
-    share |= kind is not None and kind.rate and what != "balanced_error"
+    share |= kind is not None and kind.is_share
     if certificate.details.get("unit") == "period" or not share:
         raise NotCertified(
             f"this certificate is about {what!r}, which is no share of new examples; only the "
@@ -244,7 +249,7 @@ SUM_SLACK = 1e-9
 def _shares_in_words(inputs: Mapping[str, Any], who: str) -> str:
     boxes = _read_boxes(inputs["shares"])
     if all(box == (0, 1) for box in boxes.values()):
-        classes = wording.listed(json.dumps(list(boxes)), "classes")
+        classes = wording.listed([*boxes], "classes")
         of_answers = f" among {wording.ANSWERED}" if wording.ANSWERED in who else ""
         return f"whatever the shares of {classes} are{of_answers}, if there are no others"
     if len(boxes) > wording.MAX_NAMES_LISTED:
@@ -259,28 +264,30 @@ def _shares_in_words(inputs: Mapping[str, Any], who: str) -> str:
 @bound(
     "shift.shares_upper",
     theorem="R ≤ max Σ q_c u_c over the shares q, u_c = BinInv(k_c, n_c, delta/(claims·classes))",
-    reference=f"{measures.CLOPPER}; {PROOF}",
+    reference=f"{measured.CLOPPER}; {PROOF}",
     condition=_shares_in_words,
-    again=lambda stored, _: measures.made_again(stored),
+    again=lambda stored, _: measured.made_again(stored),
     of=("measure",),
     measures=("error",),
 )
-def shares_upper(parts: str, shares: str, delta: float, claims: int = 1) -> float:
+def shares_upper(
+    parts: Parts, shares: Mapping[str, Sequence[float]], delta: float, claims: int = 1
+) -> float:
     """Bound the error if the shares of the classes lie within given limits.
 
-    ``parts`` counts mistakes and rows of each class; ``shares`` is JSON with the smallest and the
+    ``parts`` counts mistakes and rows of each class; ``shares`` holds the smallest and the
     largest share of each class. The largest mean of the bounds takes the smallest shares first and
     gives the rest to the classes with the largest bounds.
 
-    >>> round(shares_upper("3/100 5/50", '{"a": [0.4, 0.4], "b": [0.6, 0.6]}', 0.05), 6)
+    >>> round(shares_upper([[3, 100], [5, 50]], {"a": [0.4, 0.4], "b": [0.6, 0.6]}, 0.05), 6)
     0.164952
     """
-    counted, boxes = measures.read_parts(parts), list(_read_boxes(shares).values())
+    counted, boxes = read_parts(parts), list(_read_boxes(shares).values())
     if len(counted) != len(boxes):
         raise ParameterError(
             f"{len(boxes)} classes have shares, but {len(counted)} have rows", parameter="shares"
         )
-    errors = [measures.rate_upper(k, n, delta, claims * len(counted)) for k, n in counted]
+    errors = [rate_upper(k, n, delta, claims * len(counted)) for k, n in counted]
     value, rest = 0.0, max(0.0, 1 - sum(low for low, _ in boxes))
     for error, (low, high) in sorted(zip(errors, boxes, strict=True), reverse=True):
         extra = min(rest, high - low)
@@ -288,11 +295,10 @@ def shares_upper(parts: str, shares: str, delta: float, claims: int = 1) -> floa
     return outward(value + rest * max(errors))  # shares may lack a little to a sum of 1
 
 
-def _read_boxes(shares: str) -> dict[str, tuple[float, float]]:
-    """Read the ends of the shares from JSON; refuse shares that no distribution has."""
+def _read_boxes(shares: Mapping[str, Sequence[float]]) -> dict[str, tuple[float, float]]:
+    """Return the ends of the shares; refuse shares that no distribution has."""
     try:
-        pairs = json.loads(shares).items()
-        boxes = {name: (float(low), float(high)) for name, (low, high) in pairs}
+        boxes = {name: (float(low), float(high)) for name, (low, high) in shares.items()}
     except (AttributeError, TypeError, ValueError) as problem:
         raise ParameterError(
             f"shares is {shares!r:.80}; each class needs one number, or two ({problem})",
@@ -346,18 +352,17 @@ def shares_certificate(
             f"{', '.join(map(repr, names))}, and each has to be named, with 0 if there is none",
             parameter="shares",
         )
-    boxes = _read_boxes(json.dumps(share_ends, ensure_ascii=False, default=float))
+    boxes = _read_boxes(share_ends)
     if missing := [name for name, (_, high) in boxes.items() if name not in rows and high > 0]:
         raise NotCertified(f"there are no rows of class {missing[0]!r}, whose share is above 0")
-    parts = [(int(part.inputs["k"]), int(part.inputs["n"])) for part in rows.values()]
-    text = json.dumps({name: boxes[name] for name in rows}, ensure_ascii=False)
-    certificate = measures.certificate(
+    parts = [[int(part.inputs["k"]), int(part.inputs["n"])] for part in rows.values()]
+    ends = {name: [*boxes[name]] for name in rows}
+    certificate = measured.certificate(
         "error",
         "shift.shares_upper",
-        {"parts": measures.write_parts(parts), "shares": text, "delta": family.delta,
-         "claims": models},
+        {"parts": parts, "shares": ends, "delta": family.delta, "claims": models},
         size=sum(n for _, n in parts),
-        sample=measures.sample_of(first),
+        sample=measured.sample_of(first),
         unit="classes",
     )  # fmt: skip
     # The first assumption, that rows are like new examples, is the one that shares replace.

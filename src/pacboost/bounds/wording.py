@@ -7,13 +7,14 @@ and from the details, so no other code has to read English.
 
 from __future__ import annotations
 
-import json
 import math
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pacboost.bounds.coverages import COVERAGES
+from pacboost.bounds.known_measures import MEASURES
+from pacboost.bounds.quantity import Quantity
 from pacboost.bounds.registry import Bound, bound_of
 from pacboost.bounds.rounding import confidence
 from pacboost.numerics.percent import percent, percent_above
@@ -23,77 +24,28 @@ if TYPE_CHECKING:
     from pacboost.bounds.certificate import Certificate
 
 
-@dataclass(frozen=True)
-class MeasureKind:
-    """A quantity of a fixed model on new examples.
-
-    In the parts of its claim ``{new}`` stands for the examples, ``{c}`` for the class, ``{at}`` for
-    "at least" or "at most", and any other name for a detail of the certificate.
-    """
-
-    before: str
-    after: str
-    """The claim from its number to its end, without the full stop."""
-    higher_is_better: bool = False
-    of_class: bool = False
-    """True for a measure of one class, the positive one."""
-    rate: bool = True
-    """True for a share of examples, which is written in per cent."""
-    averages: bool = False
-    """True for a mean over rows, which groups of dependent rows can bound."""
-    numbers: bool = False
-    """True for a measure of models that predict numbers."""
-
-
-MEASURES: dict[str, MeasureKind] = {
-    "error": MeasureKind("the classifier is wrong on {at} ", " of {new}", averages=True),
-    "recall": MeasureKind("of the {new} of class {c}, the classifier finds {at} ", "", True, True),
-    "precision": MeasureKind(
-        "of the {new} that the classifier calls {c}, {at} ", " are of that class", True, True),
-    "false_negative_rate": MeasureKind(
-        "of the {new} of class {c}, the classifier misses {at} ", "", of_class=True),
-    "false_positive_rate": MeasureKind(
-        "false alarms for {c}: {at} ", " of the {new} of other classes", of_class=True),
-    "f1": MeasureKind("the F1 score of class {c} on {new} is {at} ", "", True, True, rate=False),
-    "jaccard": MeasureKind(
-        "the Jaccard index of class {c} on {new} is {at} ", "", True, True, rate=False),
-    "balanced_error": MeasureKind("the mean of the error rates of {classes} is {at} ", " on {new}"),
-    "top_k_error": MeasureKind(
-        "the true class is not among the {top_k} most probable ones for {at} ", " of {new}",
-        averages=True),
-    "auc": MeasureKind("the AUC of class {c} on {new} is {at} ", "", True, True, rate=False),
-    "brier": MeasureKind("the mean Brier score on {new} is {at} ", "", rate=False, averages=True),
-    "log_loss": MeasureKind(
-        "the mean log loss on {new}, with probabilities clipped at {p_min}, is {at} ", "",
-        rate=False, averages=True),
-    "cost": MeasureKind(
-        "the mean cost on {new}, where one costs at most {scale}, is {at} ", "",
-        rate=False, averages=True),
-    "absolute_error": MeasureKind(
-        "the mean absolute error on {new}, with errors above {scale} counted as {scale}, is {at} ",
-        "", rate=False, averages=True, numbers=True),
-    "large_errors": MeasureKind(
-        "the prediction is off by more than {larger_than} for {at} ", " of {new}",
-        averages=True, numbers=True),
-}  # fmt: skip
-SETS: dict[str, MeasureKind] = {
-    "set_coverage": MeasureKind(
-        "the prediction set holds the true class for {at} ", " of {new}", True),
-    "class_coverage": MeasureKind(
-        "of the {new} of class {c}, {at} ", " get a prediction set that holds it", True, True),
-    "interval_coverage": MeasureKind(
-        "the prediction interval holds the true number for {at} ", " of {new}", True, numbers=True),
-}  # fmt: skip
-KINDS = {**MEASURES, **SETS}
 GAP = "gap"
 OVER_GROUPS = ", on average (every group counts once)"
-OF_MEASURES = (*KINDS, GAP)
-"""Values of ``of_what`` for certificates of measures."""
+
+
+def quantity(of_what: str) -> type[Quantity] | None:
+    """Return the measure, or the kind of coverage, that a certificate is about; None for others.
+
+    >>> quantity("recall").__name__, quantity("new examples")
+    ('Recall', None)
+    """
+    return MEASURES.get(of_what) or COVERAGES.get(of_what)
+
+
+def is_measured(of_what: str) -> bool:
+    """Check whether a certificate is about a measure, or about a gap of one between groups."""
+    return of_what == GAP or quantity(of_what) is not None
 
 
 def is_lower(certificate: Certificate) -> bool:
-    """Check whether a certificate states a lower end: the name of its bound ends in ``_lower``."""
-    return certificate.bound.endswith("_lower")
+    """Check whether a certificate states a lower end."""
+    registered = bound_of(certificate.bound)
+    return registered is not None and registered.side == "lower"
 
 
 def says_nothing(certificate: Certificate) -> bool:
@@ -129,27 +81,26 @@ def measure_claim(certificate: Certificate) -> Statement:
             "classes": listed(details.get("classes"), "classes"),
             "at": "at least" if is_lower(certificate) else "at most",
             "scale": f"{_scale(certificate):g}",
-            **{name: f"{value:g}" for name, value in details.items() if not isinstance(value, str)},
+            **{n: f"{value:g}" for n, value in details.items() if isinstance(value, int | float)},
         },
     )
-    kind = KINDS[certificate.of_what]
-    return Statement(
-        kind.before.format_map(words),
-        number_of(certificate, kind.rate),
-        kind.after.format_map(words),
-    )
+    kind = quantity(certificate.of_what)
+    assert kind is not None  # a certificate is made with no other subject
+    before, after = kind.words.split("{value}")
+    number = number_of(certificate, kind.in_per_cent)
+    return Statement(before.format_map(words), number, after.format_map(words))
 
 
 MAX_NAMES_LISTED = 6
 
 
 def listed(names: object, what: str) -> str:
-    """Return the names of classes or groups from JSON, or their number if there are many.
+    """Return the names of classes or groups, or their number if there are many.
 
-    >>> listed('["a", "b"]', "classes"), listed(None, "groups")
+    >>> listed(["a", "b"], "classes"), listed(None, "groups")
     ("the classes 'a' and 'b'", 'the groups that occur here')
     """
-    values = [f"'{name}'" for name in json.loads(names)] if isinstance(names, str) else []
+    values = [f"'{name}'" for name in names] if isinstance(names, list | tuple) else []
     if not values:
         return f"the {what} that occur here"
     if len(values) > MAX_NAMES_LISTED:
@@ -157,14 +108,14 @@ def listed(names: object, what: str) -> str:
     return f"the {what} " + " and ".join(filter(None, [", ".join(values[:-1]), values[-1]]))
 
 
-def number_of(certificate: Certificate, rate: bool) -> str:
+def number_of(certificate: Certificate, in_per_cent: bool) -> str:
     """Return the number as text, rounded to the side that makes the claim weaker."""
     value = certificate.value
     if not math.isfinite(value):
         return "an unknown number"
-    if rate and is_lower(certificate):
+    if in_per_cent and is_lower(certificate):
         return f"{math.floor(1e4 * value * (1 + 1e-14)) / 100:.2f} %"
-    if rate:
+    if in_per_cent:
         return percent_above(value, 2)
     step = 10.0 ** (math.floor(math.log10(value)) - 3) if value >= 1 else 1e-4  # of the last digit
     down, up = math.floor(value / step * (1 + 1e-14)), math.ceil(value / step * (1 - 1e-14))
@@ -213,9 +164,8 @@ THIS_ARRAY, THIS_FILE, THIS_STREAM, THIS_SOURCE = (
 )  # fmt: skip
 SOURCES = (THIS_ARRAY, THIS_FILE, THIS_STREAM, THIS_SOURCE)
 """Sources whose rows may be drawn again; "this source" is any of them, where a file names none."""
-OF_WHAT = (
+SUBJECTS = (
     NEW_EXAMPLES, NEW_GROUPS, PERIOD, ANSWERED, TRAINING_ROWS, TRAINING_LABELS, *SOURCES,
-    *OF_MEASURES,
 )  # fmt: skip
 
 WITHOUT_WEIGHTS = "without_weights"
@@ -307,7 +257,7 @@ def claim_beside_others(certificate: Certificate) -> Statement:
 
 def clause(certificate: Certificate) -> Statement:
     """Return what a certificate claims, as a clause within a sentence."""
-    if certificate.of_what in OF_MEASURES:
+    if is_measured(certificate.of_what):
         statement = measure_claim(certificate)
     else:
         finite = math.isfinite(certificate.value)
@@ -387,7 +337,8 @@ def affected(certificate: Certificate) -> str:
     details, of_what = certificate.details, certificate.of_what
     if of_what == NEW_GROUPS or details.get("unit") == "groups":
         return NEW_GROUPS
-    if of_what not in (NEW_EXAMPLES, ANSWERED, "error"):
+    kind = quantity(of_what)
+    if of_what not in (NEW_EXAMPLES, ANSWERED) and not (kind and kind.every_row):
         return "these examples"
     answered = of_what == ANSWERED or "missing_abstain" in details
     return f"{ANSWERED if answered else NEW_EXAMPLES}{' of this group' * ('group' in details)}"
@@ -410,7 +361,7 @@ def _counted(certificate: Certificate) -> str:
     rows = f"{distinct(certificate)}held-out rows"
     if certificate.of_what == NEW_GROUPS:
         return f"; {certificate.size:,} held-out groups{how}"
-    if certificate.of_what in OF_MEASURES:
+    if is_measured(certificate.of_what):
         groups = certificate.details.get("unit") == "groups"
         return f"; {certificate.size:,} {'held-out groups' if groups else rows}{how}"
     # out of bag, mistakes of single members are counted, or those that two of them share
@@ -447,7 +398,7 @@ def _claim(certificate: Certificate, number: str) -> Statement:
 def _about_model(certificate: Certificate, number: str) -> Statement:
     of_what, before = certificate.of_what, "it is wrong on at most "
     like_these = "" if _move(certificate) else " like these"
-    if of_what in OF_MEASURES:
+    if is_measured(of_what):
         return measure_claim(certificate)
     if certificate.vacuous:
         where = f" for the {_answered(certificate)}" if of_what == ANSWERED else ""
@@ -472,7 +423,7 @@ def _about_model(certificate: Certificate, number: str) -> Statement:
     return Statement(before, number, after)
 
 
-def unanswered(details: Mapping[str, float | int | str]) -> list[str]:
+def unanswered(details: Mapping[str, Any]) -> list[str]:
     """Return how rows without an answer were counted; empty if all rows have one."""
     return [
         words.format(percent(float(details[name])))
@@ -485,7 +436,7 @@ def _unanswered(certificate: Certificate) -> str:
     return "".join(f", {words}" for words in unanswered(certificate.details)[:1])
 
 
-def assumed_beside(details: Mapping[str, float | int | str]) -> tuple[str, ...]:
+def assumed_beside(details: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the assumptions that the details on the rows of a certificate stand for."""
     texts = [words for name, words in ASSUMED_BESIDE.items() if name in details]
     return (*texts, *unanswered(details))

@@ -77,7 +77,7 @@ def certificate_facts(certificate: Certificate, *, details: bool) -> list[tuple[
 
     counts = certificate.inputs
     unit = "groups" if certificate.of_what == wording.NEW_GROUPS else "rows"
-    kind = wording.KINDS.get(certificate.of_what)
+    kind = wording.quantity(certificate.of_what)
     counts_mistakes = {"k", "n"} <= set(counts) and not (kind and kind.higher_is_better)
     mistakes = f"{counts['k']:,} mistakes on " if counts_mistakes else ""
     counted = ("counted on", f"{mistakes}{certificate.size:,} {unit}: {certificate.sample}")

@@ -7,6 +7,7 @@ bound therefore converts its numbers first.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from functools import wraps
@@ -99,6 +100,16 @@ def real_number(name: str, value: object) -> Any:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise invalid(name, value, "must be a number")
     return value
+
+
+def check_limit(name: str, value: object) -> None:
+    """Check a limit that is fixed beforehand: a finite number above 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise ParameterError(
+            f"{name} is {value!r}; it must be a finite number above 0, fixed before the rows are "
+            "looked at",
+            parameter=name,
+        )
 
 
 def counts(k: object, n: object) -> tuple[int, int]:

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pacboost.bounds.scored_rows import class_place
 from pacboost.errors import DataError, ParameterError, invalid
 from pacboost.questions.labelled_rows import by_column, rows_and_labels
 from pacboost.questions.mistakes import check_answers, fresh_labels, refuse_other_labels
-from pacboost.questions.scored_rows import class_place
 from pacboost.sources.dataframe import is_frame, open_frame
 from pacboost.sources.optional import is_collection
 from pacboost.sources.values import is_missing

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacboost import shift
-from pacboost.bounds import measures
+from pacboost.bounds import measured
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.coverage import covering_rank
 from pacboost.bounds.deciding import fewest_rows
@@ -83,7 +83,7 @@ class CalibrationRows:
         if self.unit == "groups":
             details["unit"] = "groups"
         cutoff = value + CUTOFF_SLACK * (abs(value) if measure == "interval_coverage" else 1.0)
-        certificate = measures.certificate(
+        certificate = measured.certificate(
             measure, "covering.covered_lower", inputs, size=n, sample=self.sample,
             cutoff=cutoff, seen=float((scores <= cutoff).mean()), **details,
         )  # fmt: skip

@@ -10,12 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.counting import rows_for_a_half
 from pacboost.bounds.family import Family
 from pacboost.bounds.held_out import HeldOut
+from pacboost.bounds.known_measures import MEASURES
+from pacboost.bounds.measures.error import Error
+from pacboost.bounds.quantity import Measure
 from pacboost.bounds.shift import shares_certificate
-from pacboost.bounds.wording import MEASURES
 from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError, warn
-from pacboost.measures import MeasureSpec
 from pacboost.models.answers import asked
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.numerics.percent import percent, percent_above
@@ -28,7 +30,6 @@ from pacboost.questions.measuring import (
     claims_of,
     pool_of,
     read_measures,
-    rows_for_a_half,
 )
 from pacboost.questions.mistakes import (
     check_answers,
@@ -39,7 +40,7 @@ from pacboost.questions.mistakes import (
     refuse_other_labels,
 )
 from pacboost.questions.new_rows import NewRows
-from pacboost.questions.scored_rows import ScoredRows
+from pacboost.questions.scored_rows import RowsOfModel
 from pacboost.samples.groups import numbered
 from pacboost.shift import Shares, Shift
 from pacboost.sources.explained_errors import explains_input
@@ -56,7 +57,7 @@ def certify(
     X: Any = None,
     y: Any = None,
     *,
-    of: str | MeasureSpec = "error",
+    of: str | Measure = "error",
     end: str | None = None,
     delta: float = 0.05,
     models: int = 1,
@@ -80,9 +81,8 @@ def certify(
         most about 200,000 rows is read by the workers of the current client, if there is one, and
         fetched. Answers need no X.
     of : str or measure, default="error"
-        What to certify: "error", "recall", "precision", "false_positive_rate",
-        "false_negative_rate", "f1", "jaccard", "balanced_error", "top_k_error", "auc", "brier",
-        "log_loss", or a measure of ``pacboost.measures`` with its options, such as
+        What to certify: the name of a measure, such as "recall", "balanced_error" or "auc", or a
+        measure of ``pacboost.measures``, which lists them all, with its options, such as
         ``measures.recall("fraud")``, ``measures.cost(matrix)`` or, of regressors,
         ``measures.large_errors(larger_than=50)``.
     end : "lower", "upper" or None, default=None
@@ -93,8 +93,7 @@ def certify(
         How many models are scored on these rows and may be kept; they share delta.
     groups : array of group labels, default=None
         Give it when rows of one group (a patient, a customer) depend on each other: then groups,
-        not rows, are counted. Allowed for means over rows: error, top_k_error, brier, log_loss,
-        costs, absolute_error, large_errors.
+        not rows, are counted. Allowed for means over all rows, such as the error or costs.
     ordered : bool, default=False
         Set it when the rows come in the order of time and may depend on the past: the claim is then
         about the period watched. Allowed for error, top_k_error and large_errors.
@@ -119,7 +118,7 @@ def certify(
     0.9534
     """
     measures = read_measures(of)
-    is_plain_error = end is None and [measure.name for measure in measures] == ["error"]
+    is_plain_error = end is None and [*map(type, measures)] == [Error]
     if isinstance(shift, Shares):
         if not is_plain_error or groups is not None or ordered:
             raise ParameterError(
@@ -209,10 +208,10 @@ def certify_all(
     labels, predictions = _answers(model, X, y, measures)
     new = _counted_rows(model, X, labels, copies, shift, each=groups is None and not ordered)
     tied = np.zeros(labels.size, dtype=np.bool_)
-    if hasattr(model, "ledger_") and not MEASURES[measures[0].name].numbers:
+    if hasattr(model, "ledger_") and not measures[0].of_numbers:
         # right only as ties have to end
         tied = np.asarray(mistakes(model, X, y) & (predictions == labels))
-    rows = ScoredRows(model, X, labels, predictions, tied)
+    rows = RowsOfModel(model, X, labels, predictions, tied)
     group = None if named is None else groups_of_rows(named, labels.size)
     names = [] if group is None else np.unique(group).tolist()
     claims, pool = claims_of(rows, measures, names, end), NO_POOL
@@ -265,7 +264,7 @@ def _beside(
 
 
 def _in_memory(
-    model: object, X: Any, y: Any, of: list[MeasureSpec], groups: Any, by: Any, ordered: bool
+    model: object, X: Any, y: Any, of: list[Measure], groups: Any, by: Any, ordered: bool
 ) -> tuple[Any, Any, Any, Any, Any]:
     """Return model, rows, labels, groups and by; for answers, only the rows that count."""
     check_order("certify(model, X, y)", {"model": model}, X, y)
@@ -280,7 +279,7 @@ def _in_memory(
             parameter="by",
         )
     if isinstance(model, Answers) and model.missing is not None:
-        numbers = any(MEASURES[measure.name].numbers for measure in of)
+        numbers = any(measure.of_numbers for measure in of)
         (model,), X, y, groups, by = joined([model], X, y, groups, by, numbers=numbers)
         return model, X, y, groups, by
     if is_collection(X) and (ordered or groups is not None or not isinstance(by, str | None)):
@@ -345,11 +344,11 @@ def _shares(
 
 
 def _answers(
-    model: object, X: object, y: ArrayLike, of: list[MeasureSpec]
+    model: object, X: object, y: ArrayLike, of: list[Measure]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return labels and predictions; refuse measures that do not suit the model."""
     names = [measure.name for measure in of]
-    numbers = [name for name in names if MEASURES[name].numbers]
+    numbers = [measure.name for measure in of if measure.of_numbers]
     regressor = not _is_classifier(model)
     if numbers and not regressor:
         raise NotCertified(
@@ -357,7 +356,7 @@ def _answers(
         )
     if regressor and len(numbers) < len(names):
         other = next(name for name in names if name not in numbers)
-        allowed = ", ".join(repr(name) for name, kind in MEASURES.items() if kind.numbers)
+        allowed = ", ".join(repr(name) for name, kind in MEASURES.items() if kind.of_numbers)
         raise NotCertified(
             f"the measure {other!r} is for classifiers, and this model predicts numbers; allowed "
             f"are {allowed}"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds import deciding, measures
+from pacboost.bounds import deciding, measured
 from pacboost.bounds.answering import check_threshold
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import (
@@ -216,7 +216,7 @@ class ThresholdChoice:
         named: dict[str, Any] = {"class": str(self.label)}
         if measure == "cost":
             named = {"largest": max(inputs["miss_cost"], inputs["alarm_cost"])}
-        return measures.certificate(
+        return measured.certificate(
             measure, bound, all_inputs, size=size, sample=self.sample, threshold=threshold, **named
         )
 

@@ -148,7 +148,7 @@ def _rate(certificate: Certificate) -> float:
     if "mean" in inputs:
         return float(inputs["mean"])
     if "shares" in inputs:
-        return holdout.mean_share(str(inputs["shares"]))
+        return holdout.mean_share(inputs["shares"])
     return float(inputs["k"]) / float(inputs["n"]) if "k" in inputs else certificate.value
 
 

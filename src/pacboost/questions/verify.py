@@ -22,7 +22,7 @@ from pacboost.bounds.coverage import IntervalRule, SetRule, coverage_words
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.bounds.holdout import CLASSES, read_shares
-from pacboost.bounds.measures import read_parts
+from pacboost.bounds.rates import read_parts
 from pacboost.bounds.registry import bound_of, makers
 from pacboost.hypotheses.pattern import rules_behind
 from pacboost.hypotheses.vote_digest import vote_digest
@@ -290,7 +290,7 @@ def _other_words(certificate: Certificate, recomputed: Certificate) -> Iterator[
 
 def _impossible(certificate: Certificate) -> str:
     """Return which detail is impossible or contradicts an assumption; "" if none does."""
-    details, kind = certificate.details, wording.KINDS.get(certificate.of_what)
+    details, kind = certificate.details, wording.quantity(certificate.of_what)
     for name in (*wording.UNANSWERED, wording.SHARE_LEARNED):
         if not 0 <= float(details.get(name, 0)) <= 1:
             return f"{name} is {details[name]}, which is not a share of rows"
@@ -317,7 +317,7 @@ def _counted_rows(certificate: Certificate) -> int | None:
     if "positives" in inputs:
         return int(inputs["positives"]) + int(inputs["negatives"])
     if losses := inputs.get("losses", inputs.get("savings")):
-        blocks = [read_shares(block)[0] for block in str(losses).split("|")]
+        blocks = [read_shares(block)[0] for block in losses]
         return int(inputs.get("others", 0)) + sum(int(times.sum()) for times in blocks)
     return None
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pacboost.bounds.known_measures import MEASURES
 from pacboost.cli import options
 from pacboost.cli.group import THE_ANSWER_IS_NO, option_name
 from pacboost.cli.output import answer, bold, certificate_facts, working
@@ -43,9 +44,7 @@ OPTIONS = ("delta", "models", "ordered", "copies")
 @click.option(
     "--of",
     metavar="NAMES",
-    help="What to certify, separated by commas: error, recall, precision, false_positive_rate, "
-    "false_negative_rate, f1, jaccard, balanced_error, top_k_error, auc, brier, log_loss; of "
-    "regressors absolute_error, large_errors.  [default: error]",
+    help=f"What to certify, separated by commas: {', '.join(MEASURES)}.  [default: error]",
 )
 @click.option(
     "--cost",
@@ -65,8 +64,8 @@ OPTIONS = ("delta", "models", "ordered", "copies")
 )
 @click.option("--top-k", default=5, help="For top_k_error: how many classes.")
 @click.option("--p-min", default=0.001, help="For log_loss: clip probabilities here.")
-@options.real("--clip", help="For absolute_error: larger errors count as this.")
-@options.real("--larger-than", help="For large_errors: count errors above this.")
+@options.real("--clip", help="For absolute_error, of regressors: larger errors count as this.")
+@options.real("--larger-than", help="For large_errors, of regressors: count errors above this.")
 @options.epsilon
 @options.delta
 @options.models
@@ -190,25 +189,20 @@ def _certify_measures(
 
 
 def _measures(model: Any, given: Mapping[str, Any]) -> list[Any]:
-    from pacboost import measures
-    from pacboost.bounds.wording import MEASURES
+    from dataclasses import fields
+
+    from pacboost.bounds.measures.cost import Cost
     from pacboost.cli.inputs.rows import class_named, measure_names
 
-    positive = class_named(getattr(model, "classes_", ()), given["positive"])
-    options = {
-        "top_k_error": given["top_k"], "log_loss": given["p_min"],
-        "absolute_error": given["clip"], "large_errors": given["larger_than"],
-    }  # fmt: skip
+    options = {**given, "positive": class_named(getattr(model, "classes_", ()), given["positive"])}
     of: list[Any] = []
     for name in measure_names(given) or ([] if given["cost"] else ["error"]):
-        make = getattr(measures, name, None) if name in MEASURES else None
-        if make is None or name == "cost":
+        kind = MEASURES.get(name)
+        if kind is None or not {*kind.needed_options()} <= options.keys():
             of.append(name)  # certify_all names what is allowed
-        elif name in options:
-            of.append(make(options[name]))
         else:
-            of.append(make(positive) if MEASURES[name].of_class else make())
-    return [*of, measures.cost(_costs(model, given["cost"]))] if given["cost"] else of
+            of.append(kind(**{f.name: options[f.name] for f in fields(kind) if f.name in options}))
+    return [*of, Cost(_costs(model, given["cost"]))] if given["cost"] else of
 
 
 def _shift(columns: Mapping[str, Any], given: Mapping[str, Any]) -> Any:

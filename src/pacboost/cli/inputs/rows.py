@@ -12,7 +12,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds.wording import MEASURES
+from pacboost.bounds.known_measures import MEASURES
 from pacboost.cli.inputs.files import FittedModel, check_output, data_file, open_model
 from pacboost.cli.output import working
 from pacboost.errors import DataError, FileError, InputWarning
@@ -300,7 +300,8 @@ def answered_rows(
     several = [
         answers(column, scores, positive=positive, missing=missing) for column in predictions
     ]
-    numbers = any(name in MEASURES and MEASURES[name].numbers for name in measure_names(arguments))
+    kinds = [MEASURES.get(name) for name in measure_names(arguments)]
+    numbers = any(kind is not None and kind.of_numbers for kind in kinds)
     models, X, y, groups, by = joined(several, X, truths, *beside, numbers=numbers)
     return models, X, y, {"groups": groups, "by": by}
 

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from pacboost.bounds.answering import check_threshold
 from pacboost.bounds.decision import WISHES
 from pacboost.bounds.family import Family
+from pacboost.bounds.scored_rows import class_place
 from pacboost.errors import DataTypeError, NotCertified, ParameterError
 from pacboost.estimators.decisions.threshold import AnsweringClassifier, ThresholdClassifier
 from pacboost.numerics.checks import meant, positive_whole, probability
 from pacboost.questions.answering import certify_answers
 from pacboost.questions.mistakes import fresh_labels
 from pacboost.questions.new_rows import NewRows
-from pacboost.questions.scored_rows import ScoredRows, class_place
+from pacboost.questions.scored_rows import RowsOfModel
 from pacboost.questions.thresholds import ThresholdChoice, read_wish
 from pacboost.samples.same_example import check_copies
 from pacboost.sources.explained_errors import explains_input
@@ -138,7 +139,7 @@ def choose_threshold(
         answers = certify_answers(model, X, _labels(model, y), **options)
         return AnsweringClassifier.of(model, answers, X)
     labels = _labels(model, y)
-    rows = ScoredRows(model, X, labels, labels, np.zeros(labels.size, dtype=np.bool_))
+    rows = RowsOfModel(model, X, labels, labels, np.zeros(labels.size, dtype=np.bool_))
     label = positive_class(rows.classes, positive)
     score = rows.score(label)
     new = NewRows.select([model], X, labels, copies)

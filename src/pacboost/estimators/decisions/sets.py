@@ -21,7 +21,7 @@ from pacboost.questions.calibration_rows import CalibrationRows, share_of_row
 from pacboost.questions.inner_models import remembers, snapshot
 from pacboost.questions.labelled_rows import by_column, groups_of_rows
 from pacboost.questions.mistakes import fresh_labels
-from pacboost.questions.scored_rows import ScoredRows
+from pacboost.questions.scored_rows import RowsOfModel
 from pacboost.samples.plain_rows import plain_rows
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.optional import collected
@@ -116,7 +116,7 @@ def sets(
             "pacboost.intervals for models that predict numbers"
         )
     labels = fresh_labels(y, model.classes_)
-    scored = ScoredRows(model, X, labels, labels, np.zeros(labels.size, dtype=np.bool_))
+    scored = RowsOfModel(model, X, labels, labels, np.zeros(labels.size, dtype=np.bool_))
     chances, places = scored.chances, scored.places
     rows = CalibrationRows.of([model], X, labels, groups, copies, models, new_rows)
     u = row_shares(model, X, score)

@@ -18,6 +18,7 @@ from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import ThresholdCurve, ThresholdDecision, reached
 from pacboost.bounds.family import Family
+from pacboost.bounds.scored_rows import class_place
 from pacboost.errors import FileError, NotCertified
 from pacboost.estimators.fitted.classifier import MistakesAndPredictions
 from pacboost.estimators.fitted.estimator import Estimator, least_likely
@@ -28,7 +29,7 @@ from pacboost.models.file.format import save
 from pacboost.models.model import Model
 from pacboost.models.schema import Schema
 from pacboost.questions.inner_models import inner_models, remembers, snapshot
-from pacboost.questions.scored_rows import class_place, score_of
+from pacboost.questions.scored_rows import score_of
 from pacboost.samples.overlap import Overlap
 from pacboost.samples.plain_rows import plain_rows
 from pacboost.samples.sketch import Sketch

@@ -158,7 +158,7 @@ def _certificate(fields_of_file: Fields, document: Mapping[str, Any]) -> Certifi
         return ThresholdDecision.from_dict(document["decision"]).certificate
     if fields_of_file.peek("certificate") is None:
         return None
-    certificate = Certificate.from_dict(checked(fields_of_file.part("certificate"), Certificate))
+    certificate = Certificate.from_stored(checked(fields_of_file.part("certificate"), Certificate))
     return replace(certificate, model_digest=container.kept(document, "certificate"))
 
 

@@ -139,7 +139,7 @@ def certificate_read(part: Fields) -> Certificate | None:
         return None
     values = fields.checked(stored, Certificate)
     stored.end()
-    return Certificate.from_dict(values)
+    return Certificate.from_stored(values)
 
 
 def with_digests(model: Held, document: Mapping[str, Any]) -> Held:

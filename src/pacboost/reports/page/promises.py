@@ -175,9 +175,10 @@ def number(certificate: Certificate) -> str:
 
 
 def _value(certificate: Certificate) -> str:
-    if certificate.of_what not in wording.KINDS:
+    kind = wording.quantity(certificate.of_what)
+    if kind is None:
         return percent_above(certificate.value, 2)
-    return wording.number_of(certificate, wording.KINDS[certificate.of_what].rate)
+    return wording.number_of(certificate, kind.in_per_cent)
 
 
 DOES_NOT_SAY = (

@@ -1,0 +1,37 @@
+"""The measures that ``certify`` knows: each is the file of its name in ``bounds/measures``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+from pacboost.bounds.quantity import Measure
+
+FOLDER = Path(__file__).with_name("measures")
+
+
+class Measures(Mapping[str, type[Measure]]):
+    """Measures by their names; a file is imported when its measure is first asked for.
+
+    >>> "recall" in MEASURES, MEASURES["recall"].__name__
+    (True, 'Recall')
+    """
+
+    def __iter__(self) -> Iterator[str]:
+        return (module.name for module in iter_modules([str(FOLDER)]))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __getitem__(self, name: str) -> type[Measure]:
+        # Only names of files are imported: a name may come from the file of a stranger.
+        if name not in iter(self):
+            raise KeyError(name)
+        module = import_module(f"pacboost.bounds.{FOLDER.name}.{name}")
+        kinds = [kind for kind in vars(module).values() if isinstance(kind, type)]
+        return next(kind for kind in kinds if getattr(kind, "name", None) == name)
+
+
+MEASURES = Measures()

@@ -1,0 +1,1 @@
+"""One file for each measure; it has the name of the measure (docs/extending/measure.md)."""
