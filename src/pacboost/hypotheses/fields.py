@@ -10,15 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.samples.bins import Bins
-
-if TYPE_CHECKING:
-    from pacboost.hypotheses.hypothesis import Hypothesis
 
 Arrays = Mapping[str, NDArray[Any]]
 OUTPUTS = -1
@@ -101,7 +98,7 @@ class Run:
     """The number of features of the model."""
     outputs: int
     bins: Bins | None
-    rules: Sequence[Hypothesis] = ()
+    rules: Sequence[Any] = ()
     """The rules within a rule made of rules, which is a run by itself."""
 
     def each(self, fields: Mapping[str, Field]) -> list[dict[str, Any]]:

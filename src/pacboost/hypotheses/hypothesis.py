@@ -23,7 +23,6 @@ from pacboost.sources.levels import NO_LEVELS, Levels
 from pacboost.sources.values import Values
 
 if TYPE_CHECKING:
-    from pacboost.hypotheses.vote import Vote
     from pacboost.samples.bins import Bins
     from pacboost.sources.mixed import MixedFeatures
     from pacboost.sources.text import TextFeatures
@@ -164,8 +163,8 @@ class Hypothesis(ABC):
         return self
 
     @property
-    def votes_within(self) -> list[Vote]:
-        """The innermost votes of a rule that is made of rules; else none."""
+    def votes_within(self) -> list[Any]:
+        """The innermost votes (hypotheses/vote.py) of a rule that is made of rules; else none."""
         return []
 
     @property
