@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from pacboost.boosters.registry import BOOSTERS, loss_names
+from pacboost.learners.registry import LEARNERS
 from pacboost.cli import options
 from pacboost.cli.group import option_name
 
@@ -119,7 +120,7 @@ class BoosterName(Names):
 )
 @click.option(
     "--learner",
-    type=click.Choice(["stump", "tree"]),
+    type=click.Choice([*LEARNERS]),
     help="The weak learner.  [default: chosen automatically; with --booster: stump; by filtering: "
     "tree]",
 )
