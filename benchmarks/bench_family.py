@@ -26,7 +26,7 @@ from benchmarks import real_data
 from benchmarks.tournament import new_table
 from pacboost import BoostClassifier
 from pacboost.boosters.choose import as_booster
-from pacboost.estimators.fitting.parameters import with_fields
+from pacboost.estimators.fitting.nested import with_fields
 
 ROUNDS = 100
 MAX_SECONDS = 60

@@ -63,9 +63,11 @@ def thresholds(random: Random) -> Any:
     model = plain(random)
     wishes: list[Any] = [
         {"recall": 0.6}, {"false_positive_rate": 0.5}, {"precision": 0.5}, {"cost": (3, 1)},
+        {"cost": (1, 900)}, {"cost": (900, 1)},
     ]  # fmt: skip
     rows = world(int(random.integers(100, 400)), random)
-    return pacboost.choose_threshold(model, *rows, positive=1, **wishes[int(random.integers(4))])
+    wish = wishes[int(random.integers(len(wishes)))]
+    return pacboost.choose_threshold(model, *rows, positive=1, **wish)
 
 
 def covered(random: Random) -> Any:
@@ -261,6 +263,34 @@ def test_claims_that_fail_more_often_than_they_say(tmp_path: Path) -> None:
     forged(path, lambda content: content["decision"].update(others_delta=0.01))
     assert not stands(path)
     assert checker.FAILS in answers(path)
+
+
+@pytest.mark.parametrize("cost", [(900, 1), (1, 900)])
+def test_constant_rules_cost_what_constant_rules_do(cost: Any, tmp_path: Path) -> None:
+    """Neither another threshold with the claim, nor the claim of a constant without the rule."""
+    path, random = tmp_path / "model.pacb", np.random.default_rng(1)
+    model = plain(random)
+    pacboost.choose_threshold(model, *world(300, random), positive=1, cost=cost).save(path)
+    assert answers(path) == {checker.HOLDS}
+    assert stands(path)
+    kept = path.read_bytes()
+
+    def moved(content: Any) -> None:
+        own = content["decision"]
+        own["threshold"] = 0.5
+        for one in (own["certificate"], *own["others"]):
+            one["details"]["threshold"] = 0.5
+
+    changes: list[Callable[[Any], object]] = [
+        moved,
+        lambda content: content["decision"]["certificate"]["inputs"].pop("constant"),
+        lambda content: content["decision"]["certificate"]["inputs"].update(missed=1),
+    ]
+    for change in changes:
+        path.write_bytes(kept)
+        forged(path, change)
+        assert checker.FAILS in answers(path)
+        assert not stands(path)
 
 
 def test_it_knows_the_words_of_certificates() -> None:

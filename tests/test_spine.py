@@ -2,21 +2,11 @@
 
 import ast
 import re
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from pacboost import BoostClassifier
-from pacboost.estimators.boosting import choosing
-from pacboost.fit import division, fit
-from pacboost.training.run.loop import Run
-from tests.diffs import applied, diffs
 from tests.public import estimators
 
 ROOT = Path(__file__).parent.parent
@@ -28,7 +18,7 @@ MAX_FUNCTION_LINES, MAX_PARAMETERS = 60, 8
 MAX_ANCESTORS = 3
 FEATURES = (
     "cuda", "cluster", "remote", "text", "words", "sparse", "copies", "sketch.py", "straight_lines",
-    "pairs", "oracles", "lab", "theory",
+    "pairs", "oracles", "pacboost.lab", "theory",
 )  # fmt: skip
 
 LONG_FUNCTIONS: set[tuple[str, str]] = set()
@@ -137,66 +127,8 @@ def test_files_lead_from_fit_to_a_certificate() -> None:
     assert {"fit/roles.py", "fit/fit.py", "fit/trial.py", "training/run/loop.py"} <= set(FILES)
 
 
-@pytest.fixture
-def changed(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], ModuleType]:
-    """Apply one of the worked changes, and import the changed module."""
-
-    def apply(number: int) -> ModuleType:
-        path, hunks = list(diffs(PAGE))[number]
-        source = applied((ROOT / path).read_text(encoding="utf-8"), hunks)
-        module = ModuleType(f"changed_{number}")
-        monkeypatch.setitem(sys.modules, module.__name__, module)
-        exec(compile(source, path, "exec"), vars(module))
-        return module
-
-    return apply
-
-
 @pytest.mark.parametrize(("name", "kind"), estimators().items())
 def test_an_estimator_has_at_most_three_ancestors_of_ours(name: str, kind: type) -> None:
     ours = [base.__name__ for base in kind.__mro__[1:] if base.__module__.startswith("pacboost.")]
     ours = [name for name in ours if name != "CallbackSupportMixin"]  # before scikit-learn 1.9
     assert len(ours) <= MAX_ANCESTORS + (name in MORE_ANCESTORS), ours
-
-
-def rows(count: int = 120) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    X = np.random.default_rng(0).normal(size=(count, 3))
-    return X, X[:, 0] * X[:, 1] > 0
-
-
-def test_there_are_three_worked_changes() -> None:
-    assert len(list(diffs(PAGE))) == 3
-
-
-def test_a_default_is_changed(
-    changed: Callable[[int], ModuleType], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(choosing, "Settings", changed(0).Settings)
-    model = BoostClassifier(n_estimators=3, early_stopping=False, calibrate=None).fit(*rows())
-    assert model.settings_["learning_rate"] == 0.04
-
-
-def test_a_candidate_joins_the_trial(
-    changed: Callable[[int], ModuleType], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fit, "STAGES", changed(1).STAGES)
-    shares: list[float] = []
-
-    class Noted(Run):
-        def __init__(self, *args: Any, **options: Any) -> None:
-            shares.append(options["subsample"])
-            super().__init__(*args, **options)
-
-    monkeypatch.setattr("pacboost.fit.trial.Run", Noted)
-    BoostClassifier(n_estimators=30, random_state=0).fit(*rows())
-    assert shares[0] < 1
-    assert 1.0 in shares
-
-
-def test_rows_have_a_new_role(
-    changed: Callable[[int], ModuleType], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(division, "roles", changed(2))
-    model = BoostClassifier(n_estimators=3, certify="holdout", quality="fast").fit(*rows(200))
-    assert model.ledger_.rows == 144
-    assert model.certificate_.size == 40

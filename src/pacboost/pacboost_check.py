@@ -124,17 +124,16 @@ def check_digest(content: Part, name: str) -> str:
     found = digest(written({"body": digest(written(body)), "claim": claim}))
     need(found == own["model_digest"], "it was made for other content than this")
     return "It was made for what the file holds"
-def classes_of(model: Part) -> int:
+def classes(model: Part) -> list[str]:
     names = model["classes"]
-    return len(names.lines() if isinstance(names, Array) else names)
+    return names.lines() if isinstance(names, Array) else [*map(str, names)]
 def ledger_of(model: Part) -> Part:
     ledger = dict(model["ledger"])
     for table in ("rounds", "refills", "hard"):
         columns = {name: own for name, own in ledger[table].items() if name != "count"}
         for name, own in columns.items():
-            columns[name] = own.lines() if isinstance(own, Array) else own
-            if name in ("validation", "margin", "gap", "mistakes"):  # NaN stands for None
-                columns[name] = [x if x == x else None for x in columns[name]]  # noqa: PLR0124
+            lines = own.lines() if isinstance(own, Array) else own
+            columns[name] = [x if x == x else None for x in lines]  # noqa: PLR0124 - NaN for None
         ledger[table] = [
             {k: v for k, v in zip(columns, own, strict=True) if v is not None or k == "validation"}
             for own in zip(*columns.values(), strict=True)]
@@ -174,7 +173,7 @@ def rules_digest(model: Part) -> str:
         found = [rule for entry in model["rules"] for rule in rules(entry, bins)]
         fields = {"hypotheses": found, "votes": model["votes"], "outputs": model["outputs"]}
         return digest(pieces({"vote": b"", **fields}))
-    size, parts = classes_of(model), ("nodes", "firsts", "table", "bases")
+    size, parts = len(classes(model)), ("nodes", "firsts", "table", "bases")
     blocks = [{"block": b"", **{name: block[name] for name in parts}} for block in model["blocks"]]
     own = {**model, "bins": bins, "blocks": blocks, "classes": max(2, size) if size else 0}
     order = ("bins", "classes", "importances", "blocks", "middle", "scale", "hard")
@@ -237,11 +236,11 @@ def curve(k: int, n: int, delta: Fraction) -> Fraction:
     rank = min(rank for rank in [*ranks(n), n + 1] if rank > k)
     return upper(rank - 1, n, delta / claims_at_once(n, delta)) if k < n else Fraction(1)
 def cost(missed: int, positives: int, alarms: int, negatives: int, miss_cost: Fraction,
-         alarm_cost: Fraction, delta: Fraction) -> Fraction:
-    a, n = miss_cost * curve(missed, positives, delta / 3), positives + negatives
-    b = alarm_cost * curve(alarms, negatives, delta / 3)
+         alarm_cost: Fraction, delta: Fraction, constant: int = 0) -> Fraction:
+    n, counts = positives + negatives, ((missed, positives), (alarms, negatives))
+    a, b = (Fraction(k, m) if constant else curve(k, m, delta / 3) for k, m in counts)
     ends = 1 - upper(negatives, n, delta / 6), upper(positives, n, delta / 6)
-    return min(max(miss_cost, alarm_cost), max(s * a + (1 - s) * b for s in ends))
+    return max(s * miss_cost * a + (1 - s) * alarm_cost * b for s in ends)
 def precision(found: int, positives: int, alarms: int, negatives: int, delta: Fraction) -> Fraction:
     share = 1 - upper(negatives, positives + negatives, delta / 3)
     right = share * (1 - upper(positives - found, positives, delta / 3))
@@ -332,8 +331,7 @@ def number(own: Part, *beside: Part, known_classes: bool = False) -> str:
     need(details.keys() <= {*allowed.split()}, "its details are not known")
     fits = (own.get("of_what", "new examples") == "new examples") == held
     need(fits and own["valid_after_looking"] is False, "it speaks of something else")
-    shares = [details.get(name, 0) for name in [*NOTED.split(), "seen"]]
-    need(all(0 <= share <= 1 for share in shares), "a detail is no share of rows")
+    need(all(0 <= details.get(name, 0) <= 1 for name in [*NOTED.split(), "seen"]), "it is no share")
     most = max(inputs.get("miss_cost", 0), inputs.get("alarm_cost", 0))
     need(details.get("largest", 0) == most, "its largest cost is another")
     check_words(own, known_classes)
@@ -354,7 +352,7 @@ def near(a: Any, b: Any) -> bool:
     return abs(Fraction(a) - Fraction(b)) <= LOOSER * abs(Fraction(b))
 def sums(content: Part) -> dict[str, Fraction]:
     model, ledger, own = content["model"], ledger_of(content["model"]), content["certificate"] or {}
-    lines, pairs, ways = ledger["rounds"], ledger["rows"] * ledger["classes"], classes_of(model)
+    lines, pairs, ways = ledger["rounds"], ledger["rows"] * ledger["classes"], len(classes(model))
     size = ways if ledger["several_labels"] or ways > 2 else 1
     need(model["outputs"] == size and ledger["classes"] > 0, "outputs and classes differ")
     product, slack, errors, edges, cast = Fraction(1), Fraction(0), Fraction(1), Fraction(0), []
@@ -418,15 +416,14 @@ def certificate(content: Part) -> str:
     made = digest([json.dumps(ledger, sort_keys=True).encode()]) if ledger else rules_digest(model)
     need(own["ledger_digest"] == made, "it was made for another ledger, or for other trees")
     need(own["bound"] not in list(OF_ROWS)[1:], "this bound is of no model")
-    several = ledger["several_labels"] * classes_of(model) if ledger else model.get("labels", 0)
-    wrong = check_table(held, classes_of(model), several) if held else None
+    several = ledger["several_labels"] * len(classes(model)) if ledger else model.get("labels", 0)
+    wrong = check_table(held, len(classes(model)), several) if held else None
     if ledger and "training" in own["bound"]:
         return training(content, ledger)
     if own["bound"] == "holdout.clopper_pearson":
         k, rows = own["inputs"]["k"], own["inputs"]["n"]  # bags keep no table
         need(wrong in (None, k) and (held or not ledger or k == rows), "its table differs")
-        fits = not ledger.get("weighted") or "without_weights" in own["details"]
-        need(fits, "training rows had weights, and it does not say so")
+        need(not ledger.get("weighted") or "without_weights" in own["details"], "weights differ")
     return number(own, *([held] if held else []), known_classes=bool(ledger.get("refills")))
 def planned(rows: int, claims: int, delta: float, target: float, **_: Any) -> bool:
     least = [math.ceil(math.log(delta / m) / math.log(target)) for m in range(1, 100)]
@@ -444,9 +441,12 @@ def decision(content: Part) -> str:
     fits = all(one["size"] == sizes.get(one["of_what"], sum(most)) for one in claims[tests:])
     test, *beside = (one["inputs"].get("k") for one in claims)
     need(fits and (not tests or beside == [test, claims[0]["size"] - test]), "it counts other rows")
-    need(not tests or planned(sum(most), **claims[0]["inputs"]), "other tests were planned")
-    classes = {one["details"].get("class") for one in claims if one["of_what"] != "cost"}
-    need(classes == {label}, "a claim is about another class")
+    first, top = claims[0]["inputs"], 1e150
+    flat = {-top: [0, most[1]], top: [most[0], 0]}.get(place[0]) if own["wish"] == "cost" else None
+    fits = flat == ([first["missed"], first["alarms"]] if "constant" in first else None)
+    need(fits and (not tests or planned(sum(most), **first)), "it was made for another rule")
+    named_classes = {one["details"].get("class") for one in claims if one["of_what"] != "cost"}
+    need(named_classes == {label}, "a claim is about another class")
     others = several(own["others"], "threshold", place * len(own["others"]), own["others_delta"])
     return f"{several([own['certificate']], 'threshold', place, None)}; {others}"
 def coverage(content: Part) -> str:
@@ -454,9 +454,8 @@ def coverage(content: Part) -> str:
     claims, places = own["certificates"], own.get("cutoffs") or [own["cutoff"]]
     fits = own["floor"] > 0 and own["score"][1] >= 0 and 0 < own["coverage"] < 1
     need(fits and (own["delta"] is None) == (len(places) == 1 and not own["groups"]), "it is wrong")
-    single, groups, names = own["delta"] is None, own["groups"], content["model"]["classes"]
+    single, groups, names = own["delta"] is None, own["groups"], classes(content["model"])
     of, key = (own["kind"][:-1], "group") if single or groups else ("class", "class")
-    names = names.lines() if isinstance(names, Array) else [*map(str, names)]
     fits = [one["details"].get(key) for one in claims] == ([None] if single else groups or names)
     named = {(one["of_what"], one["bound"]) for one in claims}
     need(fits and named == {(f"{of}_coverage", "covering.covered_lower")}, "of other classes")

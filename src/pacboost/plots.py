@@ -23,7 +23,6 @@ from pacboost.models.explain.importances import Importances
 from pacboost.numerics.checks import positive_whole
 from pacboost.reports.page.rules import LOG_FROM_RATIO, MAX_BOUND_RATIO
 from pacboost.reports.plots import BLUE, COLOURS, GOLD, RED, label_text, panel, panels, tidy
-from pacboost.sources.written import DATE, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -243,9 +242,10 @@ def draw_shapes(shapes: Shapes, ax: Axes | None = None, top: int = 12) -> NDArra
     grid = panels(ax, size, high, wide, count, sharey=True)
     for axes, j in zip(grid, chosen, strict=True):
         _shape(axes, features[j], shapes.answers)
-        if shapes.names.levels.written.get(j, "").partition(";")[0] == DATE:
+        kind = shapes.names.levels.kind(j)
+        if kind.spells_axis:
             axes.locator_params(axis="x", nbins=3)
-            axes.xaxis.set_major_formatter(lambda day, _: shown(day, DATE))
+            axes.xaxis.set_major_formatter(lambda value, _, kind=kind: kind.show(value))
     grid[0].set_ylabel("added to the score")
     grid[0].legend(frameon=False, fontsize="small")
     return grid

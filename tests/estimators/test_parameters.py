@@ -2,11 +2,14 @@
 
 import inspect
 import math
+import re
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.utils._param_validation import validate_parameter_constraints
 
 import pacboost
 from pacboost import (
@@ -18,6 +21,10 @@ from pacboost import (
 )
 from pacboost.boosters import Logit
 from pacboost.errors import PacboostError, ParameterError
+from pacboost.estimators.parameters import checks
+from pacboost.estimators.parameters.param import Param
+from pacboost.estimators.parameters.table import PARAMS, declared
+from pacboost.estimators.parameters.values import Values
 from pacboost.learners import Tree
 from pacboost.theory import BoostByMajority
 from tests.public import estimators
@@ -264,30 +271,83 @@ def defaults() -> dict[str, dict[str, list[str]]]:
     return found
 
 
-SEVERAL_DEFAULTS = {
-    "booster": "None of the committees' means AdaBoost, which their theorems are about",
-    "bootstrap": "False for extremely randomised trees, as in scikit-learn",
-    "calibrate": "BoostClassifier may have rows of a trial to calibrate with",
-    "early_stopping": "False for AdaBoost as in scikit-learn, and where rounds are planned",
-    "edge": "what a learner promises depends on the theorem that is applied",
-    "epsilon": "what is asked for depends on the theorem that is applied",
-    "eval_metric": "the loss that the booster lowers",
-    "l2": "None: what the booster object says",
-    "learner": "stumps where many boosters are fitted",
-    "learning_rate": "1 in AdaBoost as in scikit-learn; None: by learner and number of rows",
-    "loss": "AdaBoost.R2's, as in scikit-learn",
-    "max_features": "scikit-learn's defaults of forests; the size of the vocabulary of texts",
-    "max_samples": "scikit-learn's defaults: 1.0 in bagging and None in forests, both mean all",
-    "n_estimators": "50 in AdaBoost as in scikit-learn; forests and bags take more",
-    "oob_score": "None in bagging: if bags leave rows out",
-    "text_columns": "found by themselves in StrongClassifier",
-}
-"""The parameters whose default depends on the class, and why."""
+DECLARED = [
+    pytest.param(param, kind, id=f"{kind}-{param.name}") for param in PARAMS for kind in param.of
+]
 
 
-def test_a_name_has_one_default_unless_there_is_a_reason() -> None:
-    several = {name for name, kinds in defaults().items() if len(kinds) > 1}
-    assert several == set(SEVERAL_DEFAULTS)
+@pytest.mark.parametrize(("param", "kind"), DECLARED)
+def test_signatures_and_docstrings_say_what_is_declared(param: Param, kind: str) -> None:
+    """Editors show both; code goes by the declaration."""
+    signature = inspect.signature(getattr(pacboost, kind)).parameters
+    assert signature[param.name].default == param.default_of(kind)
+    default = repr(param.default_of(kind)).replace("'", '"')
+    text = inspect.getdoc(getattr(pacboost, kind)) or ""
+    assert re.search(rf"^{param.name} : .*default={re.escape(default)}$", text, flags=re.MULTILINE)
+
+
+def test_a_name_is_declared_once_for_a_class() -> None:
+    pairs = [(param.name, kind) for param in PARAMS for kind in param.of]
+    assert len(pairs) == len(set(pairs))
+
+
+def test_what_several_classes_have_is_declared() -> None:
+    """A name of one class alone, or of a class and its kin, is described and checked there."""
+    for name, own in defaults().items():
+        kinds = {kind for several in own.values() for kind in several if hasattr(pacboost, kind)}
+        undeclared = {kind for kind in kinds if declared(kind, name) is None}
+        families = {
+            re.sub("Classifier|Regressor|RandomForest|ExtraTrees", "", k) for k in undeclared
+        }
+        # of forests, bags and vocabularies it means three things
+        assert len(families) <= 2 or name == "max_features", (name, undeclared)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if hasattr(pacboost, kind.__name__)])
+def test_constraints_are_those_of_scikit_learn(kind: Any) -> None:
+    constraints = kind._parameter_constraints
+    given = kind().get_params(deep=False)
+    validate_parameter_constraints(constraints, given, caller_name=kind.__name__)
+    for name in constraints:
+        wrong = {**given, name: object()}
+        with pytest.raises(ValueError, match=name):
+            validate_parameter_constraints(constraints, wrong, caller_name=kind.__name__)
+
+
+@pytest.mark.parametrize(
+    ("check", "right", "wrong"),
+    [
+        (checks.Whole(least=1), 3, 0),
+        (checks.Whole(), -3, 2.5),
+        (checks.Number(), 2.5, "2.5"),
+        (checks.Share(), 1, 1.5),
+        (checks.Probability(), 0.5, 1),
+        (checks.RowsOrShare(), 0.5, 1.5),
+        (checks.Choice(("a", "b")), "b", "c"),
+        (checks.Truth(), False, 0),
+        (checks.Patience(), "refit", "never"),
+        (checks.Seconds(), "2m", "soon"),
+        (checks.Bytes(), "2GB", "much"),
+    ],
+)
+def test_checks_name_the_parameter_and_take_what_they_gave(
+    check: checks.Check, right: Any, wrong: Any
+) -> None:
+    """A fit may call another one of the same estimator, whose values were read before."""
+    value = check.checked("name", right)
+    assert check.checked("name", value) == value
+    assert value == right or isinstance(right, str)
+    for refused in (wrong, None, True if not isinstance(right, bool | str) else [1]):
+        with pytest.raises(ParameterError, match=r"^name is"):
+            check.checked("name", refused)
+    assert replace(check, optional=True).checked("name", None) is None
+
+
+def test_an_absent_parameter_has_a_value_that_a_fit_goes_by() -> None:
+    values = Values.defaults(AdaBoostClassifier, n_estimators=7)
+    assert (values.n_estimators, values.quality, values.derive) == (7, "auto", False)
+    with pytest.raises(ParameterError, match="n_estimators is 0"):
+        Values.defaults(AdaBoostClassifier, n_estimators=0)
 
 
 def test_fit_takes_the_same_arguments_in_the_same_order() -> None:

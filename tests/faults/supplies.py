@@ -175,8 +175,10 @@ UNPACKED: dict[str, Callable[[Path, Random], object]] = {
 
 COMMANDS = """
 import json, os, shlex, sys
+from importlib.machinery import PathFinder
 absent, lines = json.loads(sys.argv[1])
-sys.modules.update(dict.fromkeys(absent))
+found = PathFinder.find_spec  # None in sys.modules is taken for a module by compiled imports
+PathFinder.find_spec = lambda name, *rest: None if name in absent else found(name, *rest)
 from pacboost.cli.main import main
 for line in lines:
     try:

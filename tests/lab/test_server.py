@@ -29,7 +29,7 @@ from pacboost.errors import FileError, PacboostError
 from pacboost.lab import app, files, server, stopping
 from pacboost.lab.app import NAMES, Lab
 from pacboost.lab.routes import ROUTES
-from pacboost.sources import written
+from pacboost.sources import spelling
 from tests.lab.asking import LECTURE
 from tests.lab.lab_browser import LabBrowser
 
@@ -108,7 +108,7 @@ def test_large_files_are_read_without_a_copy_of_the_spelling_for_every_cell(
         copies.append(1)
         return replace(*arguments, **changes)
 
-    monkeypatch.setattr(written, "replace", counted)
+    monkeypatch.setattr(spelling, "replace", counted)
     lines = [f"{k},{k / 7},{'yes' if k % 2 else 'no'}" for k in range(1000)]
     read = files.read_file("a.csv", "\n".join(["a,b,c", *lines]).encode())
     assert read.numbers["b"].tolist() == [k / 7 for k in range(1000)]

@@ -20,7 +20,7 @@ from pacboost.learners.words import Words
 from pacboost.samples.sample import Request, Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import WordTable, words_of
-from pacboost.sources.table import Values
+from pacboost.sources.values import Values
 from pacboost.training.run import loop, scores
 from tests.training.run.prefixes import check_every_prefix, signs_of
 from tests.word_samples import word_samples

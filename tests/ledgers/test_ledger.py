@@ -30,6 +30,8 @@ def test_json_both_ways(ledger: Ledger) -> None:
     assert restored.digest() == ledger.digest()
     gaps = replace(ledger, rounds=[replace(e, margin=0.1, gap=0.2) for e in ledger.rounds])
     assert Ledger.from_json(gaps.to_json()) == gaps
+    rounds = len(ledger.rounds)
+    assert (ledger.shown(), gaps.shown()) == ({}, {"margin": [0.1] * rounds, "gap": [0.2] * rounds})
 
 
 def test_clock_and_words_lie_outside_the_digest(ledger: Ledger) -> None:

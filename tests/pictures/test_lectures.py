@@ -110,7 +110,7 @@ def test_ramp_ends_at_one_over_its_slope() -> None:
 
 
 def test_no_ride_of_the_elevator_collects_more_than_its_bound() -> None:
-    floors, collected = pictures.elevator(300, edge=0.5, epsilon=0.1)
+    floors, collected, crossed = pictures.elevator(300, edge=0.5, epsilon=0.1)
     drawn = lines(collected)
     bound = drawn.pop("1/(2εγ) + εγi/2")
     assert len(drawn) == 3
@@ -119,6 +119,12 @@ def test_no_ride_of_the_elevator_collects_more_than_its_bound() -> None:
     best = drawn["the ride that collects most"]
     np.testing.assert_allclose(best[20::2], bound[20::2])  # 1/(εγ) = 20 floors, then attained
     assert lines(floors)["the ride that collects most"].max() == 20
+    up, down = (
+        {int(np.floor(bar.get_y() + 0.01)): bar.get_width() for bar in bars}
+        for bars in crossed.containers
+    )
+    assert sum(up.values()) + sum(down.values()) == 300
+    assert {up[k] - down.get(k, 0) for k in up} <= {-1, 0, 1}
     with pytest.raises(ParameterError, match="rounds is 0"):
         pictures.elevator(0)
 

@@ -22,9 +22,11 @@ from pacboost.sources.arrays import ArrayTable, CategorisedArray
 from pacboost.sources.categories import find_levels
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.frame_table import FrameTable
-from pacboost.sources.levels import MAX_CELLS_FOR_PYTHON, Levels, refuse_unsaved_labels
+from pacboost.sources.labels import refuse_unsaved_labels
+from pacboost.sources.levels import Levels
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import RecodedTable, SomeRows, Table
+from pacboost.sources.values import MAX_CELLS_FOR_PYTHON
 
 NAN = np.nan
 Make = Callable[[list[Any]], Any]

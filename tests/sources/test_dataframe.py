@@ -17,6 +17,9 @@ from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.file_rows import read_csv
 from pacboost.sources.frame_table import FrameTable
+from pacboost.sources.kinds.dates import Dates, Order
+from pacboost.sources.kinds.kind import ColumnKind
+from pacboost.sources.kinds.truths import Truths
 from pacboost.sources.levels import Levels
 from pacboost.sources.mixed import MixedFeatures
 from tests.frames import LIBRARIES, as_rows
@@ -30,6 +33,7 @@ COLUMNS: dict[str, list[Any]] = {
     "yes": [True, True, False],
 }
 EXPECTED = np.array([[1, 1, 0.5, 1, 1], [NAN, NAN, NAN, 2, 1], [0, -3, 2.5, 3, 0]])
+YES_NO = Truths(("no", "yes"))
 
 
 def pandas_nullable(columns: dict[str, list[Any]]) -> Any:
@@ -250,24 +254,28 @@ def test_text_is_read_as_what_it_holds(library: str) -> None:
 
 def test_categories_overrule_what_text_holds() -> None:
     frame = pd.DataFrame({"zip": ["01234", "99999"], "paid": ["yes", "no"]})
-    assert FrameTable.learn(frame).levels == Levels({}, {1: "yes/no"})
+    assert FrameTable.learn(frame).levels == Levels({}, {1: YES_NO})
     table = FrameTable.learn(frame, ["zip"])
-    assert table.levels == Levels({0: ("01234", "99999")}, {1: "yes/no"})
+    assert table.levels == Levels({0: ("01234", "99999")}, {1: YES_NO})
 
 
 @pytest.mark.parametrize(
-    ("way", "cells", "said"),
+    ("kind", "cells", "said"),
     [
-        ("date", ["2024-01-31", "soon"], "held dates in fit; row 1 holds 'soon'"),
-        ("date; day/month/year", ["13/13/2024"], "held dates written as day/month/year in fit"),
-        ("yes/no", ["yes", "perhaps"], "held yes and no in fit; row 1 holds 'perhaps'"),
-        ("date", [7, 8], "held dates in fit, but holds numbers now"),
-        ("yes/no", pd.to_datetime(["2024-01-31"]), "held yes and no in fit, but holds dates now"),
+        (Dates(), ["2024-01-31", "soon"], "held dates in fit; row 1 holds 'soon'"),
+        (
+            Dates(order=Order.DAY_MONTH),
+            ["13/13/2024"],
+            "held dates written as day/month/year in fit",
+        ),
+        (YES_NO, ["yes", "perhaps"], "held yes and no in fit; row 1 holds 'perhaps'"),
+        (Dates(), [7, 8], "held dates in fit, but holds numbers now"),
+        (YES_NO, pd.to_datetime(["2024-01-31"]), "held yes and no in fit, but holds dates now"),
     ],
 )
-def test_other_cells_than_in_fit_are_named(way: str, cells: Any, said: str) -> None:
-    names = ["a", "a: year"] if way == "date" else ["a"]
-    levels = Levels({}, {0: way, 1: "year"} if way == "date" else {0: way})
+def test_other_cells_than_in_fit_are_named(kind: ColumnKind, cells: Any, said: str) -> None:
+    names = ["a", "a: year"] if kind == Dates() else ["a"]
+    levels = Levels({}, {0: kind, 1: Dates("year")} if kind == Dates() else {0: kind})
     with pytest.raises(DataError, match=f"'a' {said}"):
         FrameTable.like(pd.DataFrame({"a": cells}), names, levels)
 

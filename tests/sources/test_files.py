@@ -20,6 +20,7 @@ from pacboost.errors import FileError, InputWarning
 from pacboost.sources import data_file, file_rows
 from pacboost.sources.data_file import DataFile, read_as_a_whole
 from pacboost.sources.file_rows import blocks, read_csv, whole
+from pacboost.sources.kinds.dates import Dates
 from pacboost.sources.levels import Levels
 
 NAN = np.nan
@@ -229,7 +230,7 @@ def test_columns_keep_their_kinds_and_read_as_in_a_csv_file(tmp_path: Path) -> N
 def test_parts_of_dates_are_made_again_from_new_rows(path: Path) -> None:
     path.write_text("when\n2024-01-31\n\n1.2.2025\n")
     cells = whole(DataFile(path, sep=","))
-    years = Levels({}, {0: "year"})
+    years = Levels({}, {0: Dates("year")})
     np.testing.assert_array_equal(cells.like(["when: year"], years).column(0), [2024, 2025])
     path.write_text("when\n2024-01-31\nsoon\n")
     with pytest.raises(FileError, match="'when' held dates in"):

@@ -146,7 +146,7 @@ def words(*cells: Any) -> Columns:
 def test_thresholds_are_held_exactly_where_they_are_passed(
     seen: list[float], new: list[float]
 ) -> None:
-    found, held = NumberConditions.learn("x", column(seen), "")
+    found, held = NumberConditions.learn("x", column(seen))
     cuts = np.array(found.thresholds)
     assert cuts.size <= MAX_THRESHOLDS
     assert found.missing == bool(np.isnan(seen).any())
@@ -164,7 +164,7 @@ def test_thresholds_are_held_exactly_where_they_are_passed(
 @given(NUMBERS)
 @settings(max_examples=100, deadline=None)
 def test_few_values_are_all_told_apart(values: list[float]) -> None:
-    found, held = NumberConditions.learn("x", column(values), "")
+    found, held = NumberConditions.learn("x", column(values))
     with np.errstate(over="ignore"):
         distinct = np.unique(np.nan_to_num(np.array(values).astype(np.float32), nan=np.nan))
     distinct = distinct[~np.isnan(distinct)]
@@ -174,7 +174,7 @@ def test_few_values_are_all_told_apart(values: list[float]) -> None:
 
 
 def test_many_values_are_cut_at_quantiles() -> None:
-    found, _ = NumberConditions.learn("x", column(np.arange(3100.0)), "")
+    found, _ = NumberConditions.learn("x", column(np.arange(3100.0)))
     assert len(found.thresholds) == MAX_THRESHOLDS
     assert np.allclose(np.diff(found.thresholds), 100)
 
@@ -211,7 +211,9 @@ def test_numbers_in_the_place_of_text_are_refused() -> None:
         found.held(column([1, 2]))
 
 
-NUMBER = {"kind": "number", "name": "x", "thresholds": [0.5, 1.5], "missing": True}
+NUMBER = {
+    "kind": "number", "name": "x", "thresholds": [0.5, 1.5], "missing": True,
+}  # fmt: skip
 LEVEL = {"kind": "category", "name": "x", "levels": ["a", "b"], "missing": False}
 TEXT = {"kind": "text", "name": "x", "words": 2}
 
@@ -230,6 +232,8 @@ TEXT = {"kind": "text", "name": "x", "words": 2}
         (NUMBER, {"name": 3}),
         (NUMBER, {"kind": "date"}),
         (NUMBER, {"more": 1}),
+        (NUMBER, {"meaning": {"kind": "date", "part": "era", "order": None, "times": False}}),
+        (NUMBER, {"meaning": {"kind": "tags"}}),
         (LEVEL, {"levels": ["b", "a"]}),
         (LEVEL, {"levels": ["a", 1]}),
         (LEVEL, {"levels": [None]}),

@@ -99,7 +99,7 @@ def test_broken_boosters_fail(booster: Booster[Any], claim: str, number: int | N
 
 
 def test_bad_arguments_are_refused() -> None:
-    for arguments in ({"edge": 0.0}, {"edge": 1.0}, {"rounds": 0}, {"rows": 0}):
+    for arguments in ({"edge": 0.0}, {"edge": 1.0}, {"rounds": 0}, {"rows": 0}, {"rows": 2**62}):
         with pytest.raises(ParameterError, match=next(iter(arguments))):
             try_booster("adaboost", **arguments)
 

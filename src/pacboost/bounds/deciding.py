@@ -20,6 +20,7 @@ from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.bounds.measures import CLOPPER, measure_bound
 from pacboost.bounds.passing import allowed_mistakes, rows_to_pass
 from pacboost.bounds.rounding import SLACK, downward
+from pacboost.errors import ParameterError
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.same_bits import exp
 
@@ -269,19 +270,31 @@ def cost_upper(
     alarm_cost: float,
     delta: float,
     claims: int = 1,
+    constant: int = 0,
 ) -> float:
     """Bound the mean cost at any threshold: π·a·P[missed] + (1 - π)·b·P[false alarm].
 
-    A third of delta goes to each rate, for all thresholds at once, and to the share π.
+    A third of delta goes to each rate, for all thresholds at once, and to the share π. ``constant``
+    is 1 for a rule that flags every row, or none: its rates are known, and only π is not.
 
     >>> round(cost_upper(2, 100, 30, 900, 10.0, 1.0, 0.05), 4)
     0.1884
+    >>> round(cost_upper(0, 100, 900, 900, 10.0, 1.0, 0.05, constant=1), 4)
+    0.9221
     """
     counts(missed, positives)
     counts(alarms, negatives)
     claims = 3 * positive_whole("claims", claims)
-    a = miss_cost * curve_upper(missed, positives, delta, claims)
-    b = alarm_cost * curve_upper(alarms, negatives, delta, claims)
+    if constant:
+        if (missed, alarms) not in ((0, negatives), (positives, 0)):
+            raise ParameterError(
+                f"{missed} missed and {alarms} alarms are not those of a constant rule",
+                parameter="constant",
+            )
+        a, b = (miss_cost, 0.0) if missed else (0.0, alarm_cost)
+    else:
+        a = miss_cost * curve_upper(missed, positives, delta, claims)
+        b = alarm_cost * curve_upper(alarms, negatives, delta, claims)
     rows = positives + negatives
     shares = (
         clopper_pearson_lower(positives, rows, delta, 2 * claims),

@@ -49,6 +49,23 @@ HEADS = (
 )  # fmt: skip
 
 
+MAX_SCORE = 1e150
+"""The threshold that no row reaches, whatever its score; every row reaches its negative. Files hold
+no larger number."""
+
+
+def is_constant(threshold: float) -> bool:
+    """Check whether a threshold says the same of every row."""
+    return abs(threshold) == MAX_SCORE
+
+
+def reached(scores: NDArray[np.float64], threshold: float) -> NDArray[np.bool_]:
+    """Return which scores reach a threshold; rules that are constant look at no score."""
+    if is_constant(threshold):
+        return np.full(scores.shape, threshold < 0)
+    return np.asarray(scores >= threshold)
+
+
 @dataclass(frozen=True)
 class ThresholdCurve:
     """Counts at several thresholds, for bounds that hold for all of them at once."""
@@ -103,6 +120,9 @@ class ThresholdDecision:
     def details(self) -> str:
         """The threshold, and the certificates of the other rates."""
         threshold = f"The threshold is {self.threshold:.4g} for class '{self.positive}'."
+        if is_constant(self.threshold):
+            which = "Every" if self.threshold < 0 else "No"
+            threshold = f"{which} row is said to be '{self.positive}'."
         if not len(self.others):
             return threshold
         others = "; ".join(str(wording.clause(certificate)) for certificate in self.others)
@@ -152,7 +172,17 @@ class ThresholdDecision:
             counted, size = rows.get(name, n + m), certificate.size
             if certificate.bound != "deciding.passed_lower" and size != counted:
                 return f"{name} counts {size:,} rows, and the curve {counted:,}"
-        return self._other_tests() if self.wish == "precision" else ""
+        further = {"cost": self._other_rule, "precision": self._other_tests}.get(self.wish)
+        return further() if further else ""
+
+    def _other_rule(self) -> str:
+        """Return how the counted rule differs from that of the threshold; "" if it does not."""
+        inputs, n, m = self.certificate.inputs, self.curve.positives, self.curve.negatives
+        constant = {-MAX_SCORE: (0, m), MAX_SCORE: (n, 0)}.get(self.threshold)
+        counted = (inputs["missed"], inputs["alarms"]) if inputs.get("constant") else None
+        if constant == counted:
+            return ""
+        return "the cost is that of a constant rule and the threshold is not, or the other way"
 
     def _other_tests(self) -> str:
         """Return how the tests of a precision differ from the planned ones; "" if they do not."""

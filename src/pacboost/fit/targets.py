@@ -12,19 +12,10 @@ from sklearn.utils.validation import column_or_1d
 from pacboost.errors import DataError, OneClassWarning, warn
 from pacboost.kernels.threads import ROWS_PER_SPAN, each_rows
 from pacboost.numerics.same_bits import mean
-from pacboost.sources.explained_errors import (
-    checked_by_scikit_learn,
-    odd_value,
-    refuse_masked,
-    refuse_text,
-    shown,
-)
-from pacboost.sources.levels import (
-    is_unicode,
-    refuse_mixed_labels,
-    refuse_unsaved_labels,
-    unmerged,
-)
+from pacboost.sources.explained_errors import checked_by_scikit_learn, refuse_masked, refuse_text
+from pacboost.sources.labels import refuse_mixed_labels, refuse_unsaved_labels, unmerged
+from pacboost.sources.odd_cells import odd_value, shown
+from pacboost.sources.values import is_unicode
 
 MIN_ROWS_TO_COUNT, MAX_LABEL_SPAN = 100_000, 256
 """This many whole labels, within this span, are numbered by counting: sorting ten million labels

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError
 from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues, Hypothesis, Names, Rule
 from pacboost.samples.sample import Sample
-from pacboost.sources.table import Values
+from pacboost.sources.values import Values
 
 
 class BlackBox:

@@ -20,7 +20,7 @@ from pacboost.hypotheses.fields import Field, Run
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.sample import Sample
 from pacboost.sources.levels import NO_LEVELS, Levels
-from pacboost.sources.table import Values
+from pacboost.sources.values import Values
 
 if TYPE_CHECKING:
     from pacboost.hypotheses.vote import Vote
@@ -57,12 +57,12 @@ class Names:
 
     def value(self, column: int, value: float) -> str:
         """Return a number of a column as it is written there, such as a date."""
-        return self.levels.cell(column, value, self.columns or ())
+        return self.levels.kind(column).show(value)
 
     def side(self, column: int, cut: float, *, above: bool) -> str:
         """Return the condition that the value lies above, or not above, a cut."""
         if self.columns is not None:
-            return self.levels.condition(column, cut, self.columns, above=above)
+            return self.levels.kind(column).condition(self.column(column), cut, above=above)
         return f"{self.column(column)} {'>' if above else '≤'} {cut:.6g}"
 
     def missing(self, column: int) -> str:

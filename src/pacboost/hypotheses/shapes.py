@@ -28,8 +28,8 @@ from pacboost.numerics.same_bits import product, total
 from pacboost.samples.bins import Bins, upper_cuts
 from pacboost.samples.sample import Sample
 from pacboost.sources.dataframe import to_frame
-from pacboost.sources.table import Table, Values
-from pacboost.sources.written import TRUTH_WAYS, WEEKDAYS, part_of
+from pacboost.sources.table import Table
+from pacboost.sources.values import Values
 
 Doubles = NDArray[np.float64]
 
@@ -286,18 +286,6 @@ def _levels(names: Names, column: int, count: int) -> tuple[str, ...]:
     return tuple(names.level(column, k) for k in range(count))
 
 
-def _named_integers(way: str) -> tuple[int, tuple[str, ...]]:
-    """Return the first integer of a column and the names that its integers stand for, if any.
-
-    >>> _named_integers("yes/no"), _named_integers("date")
-    ((0, ('no', 'yes')), (0, ()))
-    """
-    if way in TRUTH_WAYS:
-        return 0, tuple(reversed(way.split("/")))
-    part = part_of(way)
-    return (1, WEEKDAYS) if part is not None and part[0] == "weekday" else (0, ())
-
-
 def shape_of(names: Names, part: FeaturePart) -> Shape:
     """Return the shape of a part: with names of levels, or with equal adjacent steps merged."""
     assert part.feature is not None
@@ -305,7 +293,7 @@ def shape_of(names: Names, part: FeaturePart) -> Shape:
     if part.levels:
         levels = _levels(names, part.feature, part.levels)
         return Shape(name, thresholds, steps, part.missing, levels)
-    first, integers = _named_integers(names.levels.written.get(part.feature, ""))
+    first, integers = names.levels.kind(part.feature).named_integers
     if integers:
         places = np.arange(first, first + len(integers))
         steps = steps[np.searchsorted(upper_cuts(thresholds), places)]

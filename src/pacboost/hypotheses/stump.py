@@ -16,7 +16,7 @@ from pacboost.kernels.native import native
 from pacboost.kernels.team import team_for, together
 from pacboost.samples.bins import upper_cuts
 from pacboost.samples.sample import Sample
-from pacboost.sources.table import Values
+from pacboost.sources.values import Values
 
 LARGEST = float(np.finfo(np.float32).max)
 

@@ -21,7 +21,7 @@ from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.bins import Bins, Codes
 from pacboost.samples.sample import Sample
 from pacboost.samples.sparse_codes import SparseCodes
-from pacboost.sources.table import Values
+from pacboost.sources.values import Values
 
 MAX_COLUMNS_NAMED = 4
 MAX_LEAVES = 2**16

@@ -16,7 +16,9 @@ from pacboost.errors import DataError, FileError, ParameterError
 from pacboost.lab.spec import LimitError, LinkError
 from pacboost.sources.data_file import DataFile
 from pacboost.sources.file_rows import csv_blocks
-from pacboost.sources.written import TRUTH_WAYS, Spelling, part_of, read_text, ways_of
+from pacboost.sources.kinds.column import CellOrigin, InputColumn
+from pacboost.sources.kinds.order import learned
+from pacboost.sources.spelling import Spelling
 
 MAX_BYTES = 32 * 2**20
 MAX_ROWS = 200_000
@@ -124,15 +126,10 @@ def read_file(name: str, content: bytes) -> LabFile:
         raise DataError(f"{name} has 0 rows; the lab needs a header and rows of cells")
     numbers = {}
     for column, values in cells.items():
-        texts_of = sorted({cell.strip() for cell in set(values) if not spelling.is_missing(cell)})
-        ways = ways_of(texts_of, spelling) if texts_of else None
-        if ways is not None and part_of(ways[0]) is None:
-            way = ways[0]
-            if way in TRUTH_WAYS:
-                numbers[column] = np.array([read_text(cell, way, spelling) for cell in values])
-            else:
-                number = spelling.of_way(way).number
-                numbers[column] = np.array([number(cell) for cell in values])
+        opened = InputColumn(column, np.array(values, dtype=object), CellOrigin(spelling))
+        kinds = learned(opened) if opened.texts else None
+        if kinds is not None and len(kinds) == 1:
+            numbers[column] = np.asarray(kinds[0].read(opened), dtype=np.float64)
     texts = {column: np.array(values, dtype=object) for column, values in cells.items()}
     digest = hashlib.sha256(content).hexdigest()[:24]
     return LabFile(digest, name[:200], rows, numbers, texts)

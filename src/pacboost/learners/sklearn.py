@@ -19,7 +19,7 @@ from pacboost.hypotheses.stump import StumpRule
 from pacboost.learners.learner import Learner, Rows, Search, Weights
 from pacboost.numerics.exact import draw
 from pacboost.samples.sample import Request, Sample
-from pacboost.sources.table import Values
+from pacboost.sources.values import Values
 
 
 @dataclass(frozen=True)

@@ -92,6 +92,14 @@ ROUNDS_SHOWN = 5
 """Number of first rounds, and of last rounds, that a notebook shows."""
 
 
+def shown(label: str) -> Any:
+    """Declare a number that only some rounds have; reports show it under its label.
+
+    Rounds without it leave it out of files, so that the digests of other runs stay as they are.
+    """
+    return field(default=None, metadata={"label": label})
+
+
 @dataclass(frozen=True)
 class Round:
     """Measurements of one round t."""
@@ -118,9 +126,13 @@ class Round:
     seconds: float
     validation: float | None = None
     """The evaluation metric on validation rows, if any."""
-    margin: float | None = None
-    gap: float | None = None
+    margin: float | None = shown("margin")
+    gap: float | None = shown("gap")
     """Upper bound on how much any vote improves the margin, if the learner finds the best rules."""
+
+
+LABELS = {f.name: str(f.metadata["label"]) for f in fields(Round) if "label" in f.metadata}
+"""The numbers that only some rounds have, and their labels in reports."""
 
 
 @dataclass
@@ -202,6 +214,13 @@ class Ledger:
         table["bound_edges"] = self._form(lambda e: -0.5 * e.edge**2)
         return table
 
+    def shown(self) -> dict[str, list[float | None]]:
+        """Return the numbers that only some rounds have, by their labels."""
+        table = {
+            label: [getattr(entry, name) for entry in self.rounds] for name, label in LABELS.items()
+        }
+        return {label: values for label, values in table.items() if set(values) != {None}}
+
     def _form(self, log_factor: Callable[[Round], float]) -> list[float | None]:
         if not self.plain_votes:
             return [None] * len(self.rounds)
@@ -262,7 +281,7 @@ class Ledger:
             if not content[name]:
                 del content[name]
         for entry in content["rounds"]:
-            for name in ("margin", "gap"):
+            for name in LABELS:
                 if entry[name] is None:
                     del entry[name]
         return content

@@ -13,7 +13,7 @@ from pacboost.numerics.markup import paragraph, table
 from pacboost.numerics.memory import in_host_memory
 from pacboost.numerics.ranks import max_ranks
 from pacboost.numerics.same_bits import mean, row_totals
-from pacboost.sources.explained_errors import shown
+from pacboost.sources.odd_cells import shown
 
 MAX_ANSWERS_SHOWN = 20
 """A notebook shows at most this many answers: half of them the first, and half the last."""

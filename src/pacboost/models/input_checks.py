@@ -14,8 +14,8 @@ from pacboost.errors import DataError, DenseWarning, warn
 from pacboost.kernels.threads import each_rows
 from pacboost.sources.explained_errors import checked_by_scikit_learn, odd_cell, refuse_shape
 from pacboost.sources.frame_table import FrameTable
-from pacboost.sources.levels import is_missing
 from pacboost.sources.table import Table, refuse_infinite
+from pacboost.sources.values import is_missing
 
 CELLS_CHECKED_BY_THREADS = 1_000_000
 """This many numbers are checked by several threads; scikit-learn uses one."""

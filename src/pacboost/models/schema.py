@@ -31,7 +31,6 @@ from pacboost.sources.explained_errors import checked_by_scikit_learn, refuse_ma
 from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.levels import NO_LEVELS, Levels
 from pacboost.sources.table import RecodedTable, Table
-from pacboost.sources.written import part_of
 
 if TYPE_CHECKING:
     from pacboost.sources.mixed import MixedFeatures
@@ -204,7 +203,7 @@ class Schema:
         names = None if self.feature_names is None else list(self.feature_names)
         is_visible = hasattr(X, "iloc") or _get_feature_names(X) is not None
         # scikit-learn would look for the parts of a date, such as its month, among the columns
-        if any(map(part_of, self.levels.written.values())) or not is_visible:
+        if self.levels.in_parts or not is_visible:
             self._check_sources(columns_of(X))
         elif names is None or not hasattr(X, "iloc") or names != X.columns.tolist():
             # scikit-learn's check takes longer than to read a row, so equal names skip it

@@ -18,8 +18,8 @@ from pacboost.questions.labelled_rows import by_column, rows_and_labels
 from pacboost.questions.mistakes import check_answers, fresh_labels, refuse_other_labels
 from pacboost.questions.scored_rows import class_place
 from pacboost.sources.dataframe import is_frame, open_frame
-from pacboost.sources.levels import is_missing
 from pacboost.sources.optional import is_collection
+from pacboost.sources.values import is_missing
 
 MISSING = ("abstain", "wrong")
 

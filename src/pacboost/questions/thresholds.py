@@ -13,13 +13,20 @@ from numpy.typing import NDArray
 from pacboost.bounds import deciding, measures
 from pacboost.bounds.answering import check_threshold
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.decision import WISHES, Borders, ThresholdCurve, ThresholdDecision
+from pacboost.bounds.decision import (
+    MAX_SCORE,
+    WISHES,
+    Borders,
+    ThresholdCurve,
+    ThresholdDecision,
+    is_constant,
+    reached,
+)
 from pacboost.bounds.family import Family
 from pacboost.errors import NotCertified, ParameterError, invalid
 from pacboost.numerics.checks import probability
 
 Doubles = NDArray[np.float64]
-MAX_SCORE = float(np.finfo(np.float64).max)
 CURVE_POINTS = 100
 MAX_COSTS_COMPARED = 20
 """Number of thresholds with the lowest observed cost whose certified costs are compared."""
@@ -69,7 +76,7 @@ class ThresholdChoice:
     ) -> ThresholdChoice:
         """Divide scores into those of rows of the class (``own``) and the others."""
         borders = Borders.of(score)
-        settled = borders.below(score)
+        settled = np.clip(borders.below(score), -MAX_SCORE, MAX_SCORE)
         return cls(settled[own], settled[~own], label, delta, borders)
 
     @property
@@ -91,7 +98,7 @@ class ThresholdChoice:
             "cost": self._by_cost,
         }[name]
         threshold, certificate, others = find(wish)
-        if threshold >= MAX_SCORE:
+        if threshold >= MAX_SCORE and name != "cost":
             raise NotCertified(
                 "only a threshold that no row reaches would keep this promise; ask for less"
             )
@@ -159,11 +166,12 @@ class ThresholdChoice:
     def _by_cost(
         self, wish: tuple[float, float]
     ) -> tuple[float, Certificate, tuple[Certificate, ...]]:
-        points = self._points(4 * CURVE_POINTS)
+        points = [p for p in self._points(4 * CURVE_POINTS) if not is_constant(p[0])]
         miss, alarm = wish
         costs_seen = [miss * (missed + 1) + alarm * (alarms + 1) for _, missed, alarms in points]
         # Bounds hold for all thresholds at once.
         tried = [points[j][0] for j in np.argsort(costs_seen, kind="stable")[:MAX_COSTS_COMPARED]]
+        tried += [-MAX_SCORE, MAX_SCORE]
         costs = [deciding.cost_upper(**self._cost(t, wish), delta=self.share) for t in tried]
         threshold = tried[int(np.argmin(costs))]
         rows = self.positives.size + self.negatives.size
@@ -173,20 +181,21 @@ class ThresholdChoice:
         return threshold, certificate, self._both_sides(threshold)
 
     def _cost(self, threshold: float, wish: tuple[float, float]) -> dict[str, Any]:
-        return {
-            "missed": int((self.positives < threshold).sum()),
+        counts = {
+            "missed": int((~reached(self.positives, threshold)).sum()),
             "positives": self.positives.size,
-            "alarms": int((self.negatives >= threshold).sum()),
+            "alarms": int(reached(self.negatives, threshold).sum()),
             "negatives": self.negatives.size,
             "miss_cost": wish[0],
             "alarm_cost": wish[1],
         }
+        return counts | {"constant": 1} if is_constant(threshold) else counts
 
     def _both_sides(self, threshold: float) -> tuple[Certificate, ...]:
         """Certify recall and false alarms by bounds that hold for all thresholds at once."""
         n, m = self.positives.size, self.negatives.size
-        n_found = int((self.positives >= threshold).sum())
-        alarms = int((self.negatives >= threshold).sum())
+        n_found = int(reached(self.positives, threshold).sum())
+        alarms = int(reached(self.negatives, threshold).sum())
         return (
             self._made("recall", "deciding.curve_lower", {"k": n_found, "n": n}, threshold, n, 2),
             self._made("false_positive_rate", "deciding.curve_upper", {"k": alarms, "n": m},
@@ -250,7 +259,7 @@ class ThresholdChoice:
         ends = np.concatenate([self.positives, self.negatives])
         positives = np.sort(self.positives)
         some = np.union1d(_spread(ends, max_points), _spread(positives, max_points // 2))
-        thresholds = [_finite(float(value)) for value in some if value < math.inf]
+        thresholds = [_finite(float(value)) for value in some if value < MAX_SCORE]
         return [
             (t, int((self.positives < t).sum()), int((self.negatives >= t).sum()))
             for t in dict.fromkeys(thresholds)

@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from pacboost.errors import DataError
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.dataframe import is_frame
-from pacboost.sources.explained_errors import odd_cell, odd_shape, shown
+from pacboost.sources.explained_errors import odd_cell, odd_shape
 from pacboost.sources.frame_table import FrameTable
+from pacboost.sources.odd_cells import shown
 from pacboost.sources.optional import collected
 from pacboost.sources.table import Table, refuse_infinite
 

@@ -32,17 +32,19 @@ def rounds_table(ledger: Ledger, title: str = "") -> Table:
     """Return a table of the rounds; of a long run, the first and the last rounds."""
     validated = any(entry.validation is not None for entry in ledger.rounds)
     names = ["round", "error", "edge", "vote", "Z", "bound", "training\nerror"]
-    table = _table(title, *names, *(["valid."] if validated else []), widths=WIDTHS)
+    further = ledger.shown()
+    table = _table(title, *names, *(["valid."] if validated else []), *further, widths=WIDTHS)
     table.add_column("rule", overflow="fold")
     rows: list[list[RenderableType]] = []
-    for entry, bound in zip(ledger.rounds, ledger.columns()["bound"], strict=True):
+    columns = zip(ledger.rounds, ledger.columns()["bound"], *further.values(), strict=True)
+    for entry, bound, *others in columns:
         cells = [
             str(entry.number), f"{entry.error:.4f}", f"{entry.edge:.4f}", f"{entry.vote:.4f}",
             f"{entry.normaliser:.4f}", f"{bound:.4f}" if bound >= 1e-4 else f"{bound:.0e}",
             f"{entry.training_error:.4f}",
         ]  # fmt: skip
-        if validated:
-            cells.append("" if entry.validation is None else f"{entry.validation:.4f}")
+        numbers = [entry.validation, *others] if validated else others
+        cells += ["" if number is None else f"{number:.4f}" for number in numbers]
         rows.append([*cells, Text(entry.rule.split(", else ")[0])])
     _fill(table, rows)
     return table

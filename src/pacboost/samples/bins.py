@@ -31,7 +31,8 @@ from pacboost.samples.cuts import (
     cuts_of_two,
     distinct_values,
 )
-from pacboost.sources.table import Table, Values
+from pacboost.sources.table import Table
+from pacboost.sources.values import Values
 
 MAX_BINS = 65_535
 MAX_ROWS_FOR_QUANTILES = 200_000

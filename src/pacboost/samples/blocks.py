@@ -21,7 +21,8 @@ from pacboost.kernels.threads import each_rows
 from pacboost.samples.bins import Bins, Codes
 from pacboost.samples.coded_table import CodedTable
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.table import Table, Values
+from pacboost.sources.table import Table
+from pacboost.sources.values import Values
 
 MAX_ROWS_COMPARED = 20_000
 """Features that may share a lane are found on this many rows, and checked on all."""

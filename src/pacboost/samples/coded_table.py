@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from pacboost.samples.bins import Bins, Codes
 from pacboost.sources.levels import NO_LEVELS, Levels
-from pacboost.sources.table import Table, Values
+from pacboost.sources.table import Table
+from pacboost.sources.values import Values
 
 
 class CodedTable(Table):

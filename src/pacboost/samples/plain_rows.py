@@ -23,9 +23,9 @@ from pacboost.samples.same_example import column_values
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame, numbers_of
-from pacboost.sources.levels import is_missing, pieces
 from pacboost.sources.optional import collected
 from pacboost.sources.table import Table
+from pacboost.sources.values import is_missing, pieces
 
 
 def plain_rows(X: Any) -> ArrayTable:

@@ -19,7 +19,8 @@ from pacboost.kernels import hashing
 from pacboost.kernels.hashing import MISSING
 from pacboost.kernels.native import native
 from pacboost.kernels.threads import each_rows
-from pacboost.sources.table import Entries, Table, Values
+from pacboost.sources.table import Entries, Table
+from pacboost.sources.values import Values
 
 MAX_ROWS_FOR_SALT = 1024
 

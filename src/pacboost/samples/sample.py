@@ -14,7 +14,8 @@ from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.numerics.same_bits import total
 from pacboost.samples.bins import Bins, Codes
 from pacboost.samples.sparse_codes import SparseCodes
-from pacboost.sources.table import Table, Values
+from pacboost.sources.table import Table
+from pacboost.sources.values import Values
 
 Signs = NDArray[np.int8]
 MAX_DENSE_COLUMNS, MAX_DENSE_CELLS = 512, 2**26

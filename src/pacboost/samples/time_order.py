@@ -7,15 +7,14 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.sources.columns import Columns
-from pacboost.sources.dataframe import NUMBERS, TEXT, is_frame, kind_of, numbers_of
-from pacboost.sources.frame_table import CellOrigin, Coded
+from pacboost.sources.dataframe import Storage, is_frame
+from pacboost.sources.kinds.column import CellOrigin, InputColumn
+from pacboost.sources.kinds.order import PLAIN, learned
 from pacboost.sources.table import Table
-from pacboost.sources.written import part_of, read_text, ways_of
 
 ROWS_LOOKED_AT_FIRST = 100
 MIN_DISTINCT_VALUES = 20
@@ -55,7 +54,7 @@ def _is_mappings(X: Any) -> bool:
 
 
 def _table_has_times(table: Table) -> bool:
-    if any(part_of(way) for way in table.levels.written.values()):
+    if any(kind.tells_time for kind in table.levels.kinds.values()):
         return True
     if table.n_columns < 2 or not table.n_rows or table.far or table.entries is not None:
         return False
@@ -65,31 +64,18 @@ def _table_has_times(table: Table) -> bool:
 
 
 def _is_time(cells: Any, origin: CellOrigin, alone: bool) -> bool:
-    if isinstance(cells, nw.Series) and isinstance(cells.dtype, nw.Date | nw.Datetime):
-        return True
-    head = cells[:ROWS_LOOKED_AT_FIRST]
-    kind = kind_of(head)
-    if kind == TEXT:
-        texts = Coded(head, "").levels(origin.spelling)
-        ways = ways_of(texts, origin.spelling) if texts else None
-        if ways is None or part_of(ways[0]):
-            return ways is not None
-        return not alone and ways == ("",) and _never_falls(_numbers_in(cells, origin))
-    if alone or kind != NUMBERS or kind_of(cells) != NUMBERS:
+    head = InputColumn("", cells[:ROWS_LOOKED_AT_FIRST], origin)
+    if head.storage not in (Storage.TEXT, Storage.NUMBERS, Storage.MOMENTS):
         return False
-    return _never_falls(numbers_of(cells))
-
-
-def _numbers_in(texts: Any, origin: CellOrigin) -> NDArray[Any]:
-    """Return the numbers of a column of text; none if its first cells fall or others are none."""
-    for cells in (texts[:ROWS_LOOKED_AT_FIRST], texts):
-        coded = Coded(cells, "")
-        if ways_of(coded.levels(origin.spelling), origin.spelling) != ("",):
-            return np.empty(0)
-        values = coded.spread(lambda text: read_text(text, "", origin.spelling))
-        if not (values[1:] >= values[:-1]).all():
-            return np.empty(0)
-    return values
+    is_empty = head.storage is Storage.TEXT and not head.texts
+    kinds = None if is_empty else learned(head)
+    if kinds is None or alone or kinds[0].tells_time:
+        return kinds is not None and kinds[0].tells_time
+    if kinds != [PLAIN] or _falls(PLAIN.read(head)):
+        return False
+    column = InputColumn("", cells, origin)
+    is_same = column.storage is head.storage and learned(column) == kinds
+    return is_same and _never_falls(PLAIN.read(column))
 
 
 def _rising(rows: NDArray[Any]) -> list[int]:
@@ -100,8 +86,11 @@ def _rising(rows: NDArray[Any]) -> list[int]:
 
 
 def _never_falls(values: NDArray[Any]) -> bool:
-    head = values[:ROWS_LOOKED_AT_FIRST]
-    if not (head[1:] >= head[:-1]).all() or not (values[1:] >= values[:-1]).all():
+    if _falls(values[:ROWS_LOOKED_AT_FIRST]) or _falls(values):
         return False
     distinct = 1 + np.count_nonzero(values[1:] > values[:-1])
     return bool(distinct >= max(MIN_DISTINCT_VALUES, math.sqrt(values.size)))
+
+
+def _falls(values: NDArray[Any]) -> bool:
+    return not bool((values[1:] >= values[:-1]).all())

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
-from pacboost.sources.levels import NO_LEVELS, Level, Levels, distinct, is_missing
-from pacboost.sources.table import ColumnTable, Table, Values, refuse_infinite, refuse_text
+from pacboost.sources.levels import NO_LEVELS, Levels
+from pacboost.sources.look_up import Level
+from pacboost.sources.table import ColumnTable, Table, refuse_infinite, refuse_text
+from pacboost.sources.values import Values, distinct, is_missing
 
 
 class ArrayTable(Table):

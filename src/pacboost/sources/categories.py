@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from datetime import date
-from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pacboost.errors import DataError, ParameterError, warn_once
+from pacboost.errors import ParameterError, warn_once
 from pacboost.sources.arrays import holds_text
 from pacboost.sources.dataframe import is_frame, open_frame
-from pacboost.sources.explained_errors import NUMBERS_OR_TEXT, odd_value
-from pacboost.sources.levels import (
-    Level,
-    Levels,
-    distinct,
-    is_text,
-    is_unicode,
-    pieces,
-    refuse_unhashable,
-)
+from pacboost.sources.kinds.categories import in_order, levels_of
+from pacboost.sources.levels import Levels
+from pacboost.sources.look_up import Level, is_text
 from pacboost.sources.optional import close_names
 from pacboost.sources.table import Table
+from pacboost.sources.values import pieces
 
 FROM_DTYPE = "from_dtype"
 MAX_LEVELS = 254
@@ -45,13 +36,13 @@ def find_levels(
     ``choice`` is "from_dtype" (columns of text and categories), None (no column), or a list of
     column names, of column numbers, or of a boolean for every column.
 
-    >>> find_levels(np.array([["red", 1], ["blue", 2], [None, 3]], dtype=object)).to_dict()
-    {'0': ['blue', 'red']}
+    >>> find_levels(np.array([["red", 1], ["blue", 2], [None, 3]], dtype=object)).columns
+    {0: ('blue', 'red')}
     """
     source = _open(data)
     columns = _chosen(source, choice)
-    written = data.levels.written if isinstance(data, Table) else {}
-    return Levels({j: _frequent_levels(source, j, max_levels) for j in columns}, written)
+    kinds = data.levels.kinds if isinstance(data, Table) else {}
+    return Levels({j: _frequent_levels(source, j, max_levels) for j in columns}, kinds)
 
 
 def _frequent_levels(source: _Source, column: int, max_levels: int) -> tuple[Level, ...]:
@@ -80,8 +71,8 @@ def all_levels(levels: Levels, names: Sequence[str] | None, *data: Any) -> Level
 
     Columns of data frames are found by the names that they had in fit.
 
-    >>> all_levels(Levels({0: ("blue",)}), None, np.array([["red"]], dtype=object)).to_dict()
-    {'0': ['blue', 'red']}
+    >>> all_levels(Levels({0: ("blue",)}), None, np.array([["red"]], dtype=object)).columns
+    {0: ('blue', 'red')}
     """
     sources = levels.sources(names or ())
     level_sets = {column: set(known_levels) for column, known_levels in levels.columns.items()}
@@ -95,8 +86,8 @@ def all_levels(levels: Levels, names: Sequence[str] | None, *data: Any) -> Level
         for column, level_set in level_sets.items():
             place = places[sources[column]] if framed else column
             level_set |= set(levels_of(source.cells(place), source.name(place)))
-    in_order = {j: _in_order(list(level_set), str(j)) for j, level_set in level_sets.items()}
-    return Levels(in_order, levels.written)
+    ordered = {j: in_order(list(level_set), str(j)) for j, level_set in level_sets.items()}
+    return Levels(ordered, levels.kinds)
 
 
 class _Source(NamedTuple):
@@ -193,69 +184,3 @@ def _number(pick: Any, names: tuple[str, ...] | None, columns: int) -> int:
             f"holds column number {pick}, but X has {columns} columns: give 0 to {columns - 1}"
         )
     return int(pick)
-
-
-def levels_of(cells: object, name: str) -> tuple[Level, ...]:
-    """Find the levels in one column, in sorted order."""
-    try:
-        values = distinct(cells)
-    except TypeError as problem:
-        every = [cell for part in pieces(cells) for cell in part]
-        reason = odd_value(every, f"column {name}") or NUMBERS_OR_TEXT
-        raise DataError(
-            f"{refuse_unhashable(name, every)}. {reason}; convert it or leave the column out"
-        ) from problem
-    return _in_order(values, name, cells)
-
-
-def _in_order(values: list[Any], name: str, cells: object = ()) -> tuple[Level, ...]:
-    """Sort the levels; 1 and 1.0 are one level, and a column holds text or numbers, not both.
-
-    If ``cells`` holds the cells of the column, error messages name the row.
-    """
-    levels = {cell.item() if isinstance(cell, np.generic) else cell for cell in values}
-    strange = [cell for cell in levels if not isinstance(cell, str | bool | int | float)]
-    if strange:
-        cell, where = _first(strange, cells)
-        advice = "Turn them into text"
-        if isinstance(cell, date):
-            advice = "Convert the column to dates, in pandas by pandas.to_datetime"
-        elif isinstance(cell, Number):
-            advice = "Convert the column to numbers, in pandas by .astype(float)"
-        raise DataError(
-            f"column {name} holds {type(cell).__name__} values{where}; "
-            f"categories are text, numbers or booleans. {advice}, or leave the column out."
-        )
-    text = {cell for cell in levels if isinstance(cell, str)}
-    broken = [cell for cell in text if not is_unicode(cell)]
-    if broken:
-        cell, where = _first(broken, cells)
-        raise DataError(
-            f"column {name} holds {cell!a}{where}, which is not valid Unicode "
-            "and could not be written to a file; replace it, or leave the column out"
-        )
-    numbers = levels - text
-    if text and numbers:
-        raise DataError(
-            f"column {name} mixes text and numbers, such as {min(text)!r} and {min(numbers)!r}; "
-            "make its categories all text or all numbers"
-        )
-    infinite = [cell for cell in numbers if math.isinf(cell)]
-    if infinite:
-        _, where = _first(infinite, cells)
-        raise DataError(
-            f"column {name} holds infinity{where} as a category; make it missing or text"
-        )
-    if text or all(isinstance(cell, bool) for cell in numbers):
-        return tuple(sorted(levels))
-    return tuple(sorted(int(cell) if cell == int(cell) else cell for cell in numbers))
-
-
-def _first(candidates: list[Any], cells: object) -> tuple[Any, str]:
-    """Return the first cell that is one of the candidates, and its row in words if it is there."""
-    for row, cell in enumerate(cell for part in pieces(cells) for cell in part):
-        value = cell.item() if isinstance(cell, np.generic) else cell
-        for candidate in candidates:
-            if value is candidate or (type(value) is type(candidate) and bool(value == candidate)):
-                return candidate, f" (row {row})"
-    return candidates[0], ""

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from pacboost.errors import FileError
 from pacboost.sources.arrow import is_installed, number_column, one_column
 from pacboost.sources.data_file import DataFile
-from pacboost.sources.frame_table import CellOrigin, FrameTable
+from pacboost.sources.frame_table import FrameTable
+from pacboost.sources.kinds.column import CellOrigin
 from pacboost.sources.levels import Levels
 from pacboost.sources.optional import close_names
-from pacboost.sources.written import Spelling
+from pacboost.sources.spelling import Spelling
 
 
 def as_text(value: Any, file: DataFile, name: str, line: int) -> str:

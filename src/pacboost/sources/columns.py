@@ -11,10 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, invalid
-from pacboost.sources.dataframe import MOMENTS, NUMBERS, columns_of, is_frame, kind_of, moment_parts
-from pacboost.sources.frame_table import IN_MEMORY, CellOrigin, FrameTable
-from pacboost.sources.levels import Levels, is_missing, pieces
-from pacboost.sources.written import are_sentences, part_name
+from pacboost.sources.dataframe import Storage, columns_of, is_frame, numbers_of, storage_of
+from pacboost.sources.frame_table import FrameTable
+from pacboost.sources.kinds.column import IN_MEMORY, CellOrigin
+from pacboost.sources.kinds.dates import Dates, moment_parts
+from pacboost.sources.levels import Levels
+from pacboost.sources.spelling import are_sentences
+from pacboost.sources.values import is_missing, pieces
 
 MAX_SPAN = 100
 """Largest number in a pair such as ``ngrams``."""
@@ -109,9 +112,12 @@ class Columns:
         """Return the columns with dates and times replaced by numbers."""
         cells_by_name: dict[str, Any] = {}
         for name, cells in self.cells.items():
-            if kind_of(cells) == MOMENTS:
+            storage = storage_of(cells)
+            if storage is Storage.MOMENTS:
                 for part, values in moment_parts(cells).items():
-                    cells_by_name[part_name(name, part) if part else name] = values
+                    cells_by_name[Dates(part).name(name)] = values
+            elif storage is Storage.DURATIONS:
+                cells_by_name[name] = numbers_of(cells)
             else:
                 cells_by_name[name] = cells
         return Columns(cells_by_name)
@@ -124,9 +130,9 @@ class Columns:
 
     def sentences(self) -> list[str]:
         """Return the names of the columns whose cells look like sentences."""
-        columns = ((name, cells) for name, cells in self.cells.items() if kind_of(cells) != NUMBERS)
-        kinds = ((name, {c for part in pieces(cells) for c in part}) for name, cells in columns)
-        return [name for name, cells in kinds if are_sentences(cells)]
+        others = {n: c for n, c in self.cells.items() if storage_of(c) is not Storage.NUMBERS}
+        texts = {n: {c for part in pieces(cells) for c in part} for n, cells in others.items()}
+        return [name for name, cells in texts.items() if are_sentences(cells)]
 
     def levels(self, name: str, levels: Sequence[Any]) -> NDArray[Any]:
         """Return the cells of a categorical column, with None for missing cells.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from enum import Enum
 from typing import Any
 
 import narwhals as nw
@@ -11,18 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
-from pacboost.sources.levels import distinct, is_missing, is_unicode, pieces
-from pacboost.sources.table import Values
-from pacboost.sources.written import DATE, HOUR, ORIGIN
+from pacboost.sources.values import Values, distinct, is_missing, is_unicode, pieces
 
-DATES = (nw.Date, nw.Datetime, nw.Duration)
 WIDE = (nw.Int128, nw.UInt128)
 """Integer types that NumPy lacks."""
-MILLISECONDS_PER_DAY = 86_400_000.0
-DAYS_FROM_1970 = (ORIGIN - datetime(1970, 1, 1)).days
 MAX_CELLS_TO_COPY = 4_000_000
 """Up to this size, copying a pandas frame is faster than reading it column by column."""
-NUMBERS, TEXT, MOMENTS, CATEGORIES, UNSUPPORTED = range(5)
+
+
+class Storage(Enum):
+    """How a library stores the cells of a column; what they mean is its kind (sources/kinds)."""
+
+    NUMBERS = 0
+    TEXT = 1
+    MOMENTS = 2
+    DURATIONS = 3
+    CATEGORIES = 4
+    UNSUPPORTED = 5
 
 
 def is_frame(data: object) -> bool:
@@ -114,27 +119,35 @@ def to_frame(columns: Mapping[str, Any], backend: str) -> Any:
     return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
 
 
-def kind_of(cells: Any, *, asked: bool = True) -> int:
-    """Return the kind of a column, from its type, or from its cells if the type is too general.
+def storage_of(cells: Any, *, asked: bool = True) -> Storage:
+    """Return how a column is stored, by its type, or by its cells if the type is too general.
 
     Unless ``asked``, a categorical column is not checked for being all missing.
     """
     if isinstance(cells, nw.Series) and cells.dtype != nw.Object:
-        kind = cells.dtype
-        is_category = not asked and isinstance(kind, nw.Categorical | nw.Enum)
-        empty = not (is_category or kind.is_numeric()) and cells.null_count() == len(cells)
-        if kind.is_numeric() or kind == nw.Boolean or empty:
-            return NUMBERS
-        for kinds, constant in ((DATES, MOMENTS), ((nw.Categorical, nw.Enum), CATEGORIES)):
-            if isinstance(kind, kinds):
-                return constant
-        return TEXT if kind == nw.String else UNSUPPORTED
+        return _storage_of_series(cells, asked)
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
-        return NUMBERS
+        return Storage.NUMBERS
     types = {type(cell) for part in pieces(cells) for cell in part if not is_missing(cell)}
     if all(issubclass(one, bool | int | float | np.number) for one in types):
-        return NUMBERS
-    return TEXT if all(issubclass(one, str) for one in types) else CATEGORIES
+        return Storage.NUMBERS
+    return Storage.TEXT if all(issubclass(one, str) for one in types) else Storage.CATEGORIES
+
+
+def _storage_of_series(cells: nw.Series[Any], asked: bool) -> Storage:
+    kind = cells.dtype
+    is_category = isinstance(kind, nw.Categorical | nw.Enum)
+    if kind.is_numeric() or kind == nw.Boolean:
+        return Storage.NUMBERS
+    if (asked or not is_category) and cells.null_count() == len(cells):
+        return Storage.NUMBERS
+    if is_category:
+        return Storage.CATEGORIES
+    if isinstance(kind, nw.Date | nw.Datetime):
+        return Storage.MOMENTS
+    if isinstance(kind, nw.Duration):
+        return Storage.DURATIONS
+    return Storage.TEXT if kind == nw.String else Storage.UNSUPPORTED
 
 
 def are_truths(cells: Any) -> bool:
@@ -144,26 +157,14 @@ def are_truths(cells: Any) -> bool:
     return bool(cells.dtype == (nw.Boolean if isinstance(cells, nw.Series) else np.bool_))
 
 
-def moment_parts(series: nw.Series[Any]) -> dict[str, Values]:
-    """Return the parts of dates (day, year, month, ...) as numbers; of durations, the seconds."""
-    if isinstance(series.dtype, nw.Duration):
-        return {"": numbers_of(series.dt.total_microseconds() / 1e6)}
-    zoned = isinstance(series.dtype, nw.Datetime) and series.dtype.time_zone is not None
-    clock = series.dt.replace_time_zone(None) if zoned else series
-    days = clock.cast(nw.Datetime("ms")).dt.timestamp("ms") / MILLISECONDS_PER_DAY - DAYS_FROM_1970
-    parts = {DATE: days, "year": clock.dt.year(), "month": clock.dt.month()}
-    parts["weekday"] = clock.dt.weekday()
-    if isinstance(series.dtype, nw.Datetime):
-        parts[HOUR] = clock.dt.hour()
-    return {part: numbers_of(values) for part, values in parts.items()}
-
-
 def numbers_of(series: Any) -> Values:
-    """Convert a column of numbers or booleans to floats; nulls become NaN."""
+    """Convert numbers or booleans to floats, durations to seconds; nulls become NaN."""
     if isinstance(series, np.ndarray) and series.dtype.kind != "O":
         return series if series.dtype == np.float32 else series.astype(np.float64, copy=False)
     if isinstance(series, np.ndarray):
         return object_numbers(series)
+    if isinstance(series.dtype, nw.Duration):
+        series = series.dt.total_microseconds() / 1e6
     if series.dtype == nw.Float32 and series.null_count() == 0:
         return np.asarray(series.to_numpy(), dtype=np.float32)
     if series.dtype.is_integer() and series.dtype not in WIDE:  # Arrow's cast refuses 2**53 + 1

@@ -13,7 +13,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.sources.table import Table, Values
+from pacboost.sources.table import Table
+from pacboost.sources.values import Values
 
 Operator = Literal["+", "-", "*", "/", "mean"]
 OPERATORS: dict[Operator, np.ufunc] = {

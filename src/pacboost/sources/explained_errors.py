@@ -8,12 +8,10 @@ all other errors are raised unchanged. The messages of other libraries are never
 from __future__ import annotations
 
 import inspect
-import math
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from decimal import Decimal
 from functools import wraps
 from types import GeneratorType
 from typing import Any, TypeVar
@@ -24,14 +22,17 @@ from pacboost.errors import DataError, DataTypeError, PacboostError, ParameterEr
 from pacboost.numerics.checks import meant, plain
 from pacboost.numerics.memory import in_host_memory
 from pacboost.sources.dataframe import WIDE, is_frame, open_frame
-from pacboost.sources.levels import is_missing, is_unicode, unmerged
+from pacboost.sources.labels import unmerged
+from pacboost.sources.odd_cells import (
+    NUMBERS_OR_TEXT,
+    as_cells,
+    first_odd,
+    missing_value,
+    odd_value,
+    shown,
+)
 from pacboost.sources.optional import collected
 from pacboost.sources.table import Table
-
-MAX_CHARACTERS_SHOWN = 60
-NUMBERS_OR_TEXT = (
-    "a cell may hold a number, a boolean, text (as a category) or nothing (None or NaN)"
-)
 
 Columns = Iterator[tuple[str, Iterable[Any]]]
 
@@ -51,16 +52,10 @@ def odd_cell(data: object, *, text: bool = False) -> str | None:
     except Exception as problem:  # an unknown type may raise anything
         return f"X is of type {type(data).__name__} and cannot be read ({type(problem).__name__})"
     for name, cells in columns:
-        cell = _first(cells, text=text)
+        cell = first_odd(cells, text=text)
         if cell:
             return f"column {name} holds {cell}"
     return None
-
-
-def odd_value(values: object, name: str, *, text: bool = False) -> str | None:
-    """Return the row and the first odd value of labels, targets or weights, if any."""
-    cell = _first(_cells(values) or (), text=text)
-    return None if cell is None else f"{name} holds {cell}"
 
 
 ROWS_OR_LABELS = {
@@ -110,7 +105,7 @@ def odd_shape(data: Any) -> str | None:
     if isinstance(data, list | tuple) and data and isinstance(data[0], list | tuple):
         return _odd_rows(data)
     shape = getattr(data, "shape", None)
-    shape = np.shape(_array(data)) if shape is None else shape
+    shape = np.shape(as_cells(data)) if shape is None else shape
     if len(shape) == 2:
         return None
     message = f"X has shape {tuple(shape)}, but rows and columns are needed"
@@ -143,67 +138,6 @@ def _odd_rows(data: Any) -> str | None:
     )
 
 
-def missing_value(values: object, name: str) -> str | None:
-    """Return the first row whose label is missing, if any."""
-    for row, cell in enumerate(_cells(values) or ()):
-        if is_missing(cell):
-            return (
-                f"{name} holds nothing in row {row} ({shown(cell)}); every row needs a label: drop "
-                "the others"
-            )
-    return None
-
-
-def oddity(cell: Any) -> str | None:
-    """Name the kind of a cell that is neither number, nor text, nor missing.
-
-    >>> oddity(1.5), oddity("x"), oddity(None), oddity([1])
-    (None, None, None, 'a list')
-    """
-    if isinstance(cell, str):
-        return None if is_unicode(cell) else "text that is not valid Unicode"
-    if isinstance(cell, float | bool | np.bool_) or cell is None:
-        return None
-    if isinstance(cell, bytes | complex | np.ndarray | np.datetime64 | np.timedelta64):
-        return _with_article(type(cell).__name__)
-    try:
-        number = float(cell)
-    except OverflowError:
-        return "a whole number too large for a float"
-    except Exception:  # __float__ of an unknown type may raise anything
-        signaling = isinstance(cell, Decimal)  # Decimal's sNaN, which older pandas cannot read
-        none = is_missing(cell) and not signaling
-        return None if none else _with_article(type(cell).__name__)
-    is_infinity = str(cell).lower().lstrip("+-").startswith("inf")
-    return "a number too large for a float" if math.isinf(number) and not is_infinity else None
-
-
-def shown(cell: Any) -> str:
-    """Return a short ASCII text for a cell of any type."""
-    if isinstance(cell, int) and abs(cell) >= 10**MAX_CHARACTERS_SHOWN:
-        digits = int(cell.bit_length() * math.log10(2)) + 1
-        return f"{cell // 10 ** (digits - 10)}… ({digits} digits)"
-    try:
-        text = repr(cell)
-    except Exception:  # __repr__ of an unknown type may fail, too
-        return "a value that cannot be shown"
-    text = " ".join(text.encode("ascii", "backslashreplace").decode("ascii").split())
-    return text if len(text) <= MAX_CHARACTERS_SHOWN else f"{text[:MAX_CHARACTERS_SHOWN]}…"
-
-
-def _first(cells: Iterable[Any], *, text: bool) -> str | None:
-    for row, cell in enumerate(cells):
-        kind = oddity(cell)
-        if kind is None and text and isinstance(cell, str):
-            try:
-                float(cell)
-            except ValueError:
-                kind = "text"
-        if kind is not None:
-            return f"{kind} in row {row}: {shown(cell)}"
-    return None
-
-
 def _columns(data: object) -> Columns:
     """Yield the name or number and the cells of each column of any kind of table."""
     if isinstance(data, Table):
@@ -214,7 +148,7 @@ def _columns(data: object) -> Columns:
             kind = frame.schema[name]
             yield repr(name), [kind] if kind in WIDE else frame[:, number].to_list()
         return
-    array = _array(data)
+    array = as_cells(data)
     if array.dtype.kind in "fiub":
         return
     if array.ndim != 2:  # a list of rows that NumPy does not convert to a matrix
@@ -225,24 +159,6 @@ def _columns(data: object) -> Columns:
     for number in range(array.shape[1]):
         cells = array[:, number]
         yield str(number), cells.tolist() if array.dtype.kind == "O" else cells
-
-
-def _cells(values: object) -> Iterable[Any] | None:
-    if isinstance(values, str | bytes | dict | set) or values is None:
-        return None
-    try:
-        cells = values if isinstance(values, list | tuple) else _array(values).tolist()
-    except Exception:  # nothing to name if the values cannot be read
-        return None
-    return cells if isinstance(cells, list | tuple) else [cells]
-
-
-def _array(data: object) -> Any:
-    return np.asarray(data, dtype=None if hasattr(data, "dtype") else object)
-
-
-def _with_article(kind: str) -> str:
-    return f"{'an' if kind[:1].lower() in 'aeiou' else 'a'} {kind}"
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])

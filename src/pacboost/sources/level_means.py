@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from pacboost.numerics.same_bits import total
 from pacboost.sources.derived import DerivedColumn
-from pacboost.sources.levels import Level
-from pacboost.sources.table import Table, Values
+from pacboost.sources.look_up import Level
+from pacboost.sources.table import Table
+from pacboost.sources.values import Values
 
 MEANS: Final = "mean"
 MIN_PRIOR_ROWS, MAX_PRIOR_ROWS = 1.0, 20.0

@@ -18,13 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, invalid, warn_once
-from pacboost.sources.categories import levels_of
 from pacboost.sources.columns import Columns
-from pacboost.sources.levels import Level, Levels, is_missing
+from pacboost.sources.kinds.categories import Categories, levels_of
+from pacboost.sources.kinds.kind import ColumnKind
+from pacboost.sources.kinds.order import PLAIN, from_json, to_json
+from pacboost.sources.levels import Levels
+from pacboost.sources.look_up import Level
 from pacboost.sources.sparse import WordTable, beside
 from pacboost.sources.table import starts_of
 from pacboost.sources.text import TextFeatures, sentence
-from pacboost.sources.written import is_way
+from pacboost.sources.values import is_missing
 
 MAX_THRESHOLDS = 30
 MAX_LEVELS = 254
@@ -99,7 +102,7 @@ class NumberConditions(Conditions):
 
     Numbers are rounded to 32 bits before they are compared.
 
-    >>> found, _ = NumberConditions.learn("age", Columns({"age": np.array([20, 40, np.nan])}), "")
+    >>> found, _ = NumberConditions.learn("age", Columns({"age": np.array([20, 40, np.nan])}))
     >>> found.words
     ('age > 30', 'age ≤ 30', 'age is missing')
     >>> found.held(Columns({"age": np.array([35.0, np.nan])})).words.tolist()
@@ -109,22 +112,24 @@ class NumberConditions(Conditions):
     name: str
     thresholds: tuple[float, ...]
     missing: bool
-    written: str = ""
-    """How the numbers are written; see sources/written.py."""
+    meaning: ColumnKind = PLAIN
+    """What the numbers are, such as dates."""
     kind = "number"
 
     @classmethod
-    def learn(cls, name: str, rows: Columns, way: str) -> tuple[NumberConditions, WordTable]:
+    def learn(
+        cls, name: str, rows: Columns, meaning: ColumnKind = PLAIN
+    ) -> tuple[NumberConditions, WordTable]:
         """Learn thresholds between adjacent values, or at quantiles of many values."""
         values = _rounded(rows.cells[name])
-        conditions = cls(name, _cuts(values[~np.isnan(values)]), bool(np.isnan(values).any()), way)
+        missing = np.isnan(values)
+        conditions = cls(name, _cuts(values[~missing]), bool(missing.any()), meaning)
         return conditions, conditions.held(rows)
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        ways = Levels({}, {0: self.written})
         words = [
-            ways.condition(0, cut, [self.name], above=above)
+            self.meaning.condition(self.name, cut, above=above)
             for above in (True, False)
             for cut in self.thresholds
         ]
@@ -143,8 +148,8 @@ class NumberConditions(Conditions):
 
     def to_dict(self) -> dict[str, Any]:
         fields = {"thresholds": list(self.thresholds), "missing": self.missing}
-        spelling = {"written": self.written} if self.written else {}
-        return {"kind": self.kind, "name": self.name, **fields, **spelling}
+        meaning = {} if self.meaning == PLAIN else {"meaning": to_json(self.meaning)}
+        return {"kind": self.kind, "name": self.name, **fields, **meaning}
 
 
 @dataclass(frozen=True)
@@ -181,7 +186,7 @@ class LevelConditions(Conditions):
 
     def held(self, rows: Columns) -> WordTable:
         cells = rows.cells[self.name]
-        numbers = Levels({0: self.levels}).numbers(0, cells, repr(self.name))
+        numbers = Categories(self.levels).numbers(cells, repr(self.name))
         if self.missing:
             numbers[[is_missing(cell) for cell in cells]] = len(self.levels)
         is_level = ~np.isnan(numbers)
@@ -215,14 +220,13 @@ def read_conditions(
         is_valid = rounded.ndim == 1 and rounded.size <= MAX_THRESHOLDS and rounded.tolist() == cuts
         if not is_valid or not (np.isfinite(rounded).all() and (np.diff(rounded) > 0).all()):
             raise ValueError(f"the thresholds of {name!r} are not in order, or not of 32 bits")
-        if "written" in fields and not is_way(fields["written"]):
-            raise ValueError(f"{name!r} has an unknown format, {fields['written']!r:.40}")
-        return NumberConditions(name, tuple(cuts), **fields)
+        meaning = from_json(fields.pop("meaning")) if "meaning" in fields else PLAIN
+        return NumberConditions(name, tuple(cuts), **fields, meaning=meaning)
     if kind == LevelConditions.kind:
         levels = fields.pop("levels")
         if not all(isinstance(level, str | bool | int | float) for level in levels):
             raise ValueError(f"the levels of {name!r} are not all text, numbers or booleans")
-        return LevelConditions(name, Levels.from_dict({"0": levels}).columns[0], **fields)
+        return LevelConditions(name, Categories.from_json({"levels": levels}).levels, **fields)
     raise ValueError(f"{kind!r} is not a kind of column")
 
 
@@ -326,15 +330,15 @@ class MixedFeatures:
 
     def reading(self) -> tuple[Levels, list[str]]:
         """Return the levels and the names of the columns that do not hold texts."""
-        levels, ways, names = {}, {}, list[str]()
+        kinds, names = list[ColumnKind](), list[str]()
         for column in self.columns:
             if isinstance(column, LevelConditions):
-                levels[len(names)] = column.levels
-            elif isinstance(column, NumberConditions) and column.written:
-                ways[len(names)] = column.written
+                kinds.append(Categories(column.levels))
+            elif isinstance(column, NumberConditions):
+                kinds.append(column.meaning)
             if not isinstance(column, TextConditions):
                 names.append(column.name)
-        return Levels(levels, ways), names
+        return Levels.of_kinds(kinds), names
 
     def learn(self, rows: object) -> tuple[MixedFeatures, WordTable]:
         """Learn the conditions on each column; return them, and the table of the rows."""
@@ -362,8 +366,7 @@ class MixedFeatures:
                     yield LevelConditions.learn(name, levels, self.options.min_count)
                 else:
                     numbers = Columns({table.name(j): table.column(j)})
-                    way = table.levels.written.get(j, "")
-                    yield NumberConditions.learn(table.name(j), numbers, way)
+                    yield NumberConditions.learn(table.name(j), numbers, table.levels.kind(j))
 
     def transform(self, rows: object) -> WordTable:
         values = self.values(rows)

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
-from pacboost.sources.table import Entries, Table, Values, picked
+from pacboost.sources.table import Entries, Table, picked
+from pacboost.sources.values import Values
 
 if TYPE_CHECKING:
     from scipy import sparse  # at run time only where it is used: importing it takes long

@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
-from pacboost.sources.levels import NO_LEVELS, Level, Levels, is_missing
+from pacboost.sources.levels import NO_LEVELS, Levels
+from pacboost.sources.look_up import Level
+from pacboost.sources.values import Values, is_missing
 
 FINITE = (
     "values must be finite, or NaN if they are missing. Clip infinite values or make them missing."
@@ -70,9 +72,6 @@ def starts_of(sizes: NDArray[Any]) -> Places:
     [0, 2, 2, 5]
     """
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
-
-
-Values = NDArray[np.float32] | NDArray[np.float64]
 
 
 class Table(ABC):
@@ -145,7 +144,7 @@ class Table(ABC):
             return f"{given}, one of the others"
         if isinstance(given, str | bool | np.bool_):
             return str(given)
-        return self.levels.cell(column, value, [self.name(j) for j in range(self.n_columns)])
+        return self.levels.kind(column).show(value)
 
     def distinct(self, column: int) -> NDArray[Any]:
         return self._decoded(column, np.unique(self.column(column)))

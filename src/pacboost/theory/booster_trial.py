@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pacboost.boosters.bounded_weights import FilteringBooster
 from pacboost.boosters.choose import as_booster
 from pacboost.bounds.training import product_bound
-from pacboost.errors import PacboostError
+from pacboost.errors import PacboostError, invalid
 from pacboost.learners.stump import Stump
 from pacboost.numerics.checks import positive_whole, probability, whole
 from pacboost.samples.bins import fit_bins
@@ -28,6 +28,7 @@ from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 
 Floats = NDArray[np.float64]
+MAX_ROWS = 10**6
 TOLERANCE = 1e-9
 """Rounding of weights to whole numbers and of sums of floats, relative to 1."""
 
@@ -100,11 +101,13 @@ def try_booster(
     rules = as_booster(booster)
     probability("edge", edge)
     positive_whole("rounds", rounds)
+    if positive_whole("rows", rows) > MAX_ROWS:
+        raise invalid("rows", rows, f"must be at most {MAX_ROWS:,}; every run draws that many")
     learners = [Adversary(edge, order) for order in ("random", "heavy", "light")]
     violations: list[Violation] = []
     for learner in [*learners, Stump()]:
         for weighted in (False, True):
-            sample = _sample(positive_whole("rows", rows), whole("seed", seed), weighted)
+            sample = _sample(rows, whole("seed", seed), weighted)
             violations += islice(_violations(Run(sample, learner, rules), rounds, weighted), 1)
     return BoosterTrial(rules.name, 2 * (len(learners) + 1), tuple(violations))
 

@@ -17,7 +17,7 @@ from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import NoEdgeWarning, TooFewRowsWarning, warn
 from pacboost.estimators.fitted.classifier import Classifier
 from pacboost.estimators.fitting.attempt import all_or_nothing
-from pacboost.estimators.fitting.parameters import named, with_fields
+from pacboost.estimators.fitting.nested import named, with_fields
 from pacboost.estimators.inputs.parameters import draw_seed, progress_after
 from pacboost.estimators.inputs.rows import fits_rows
 from pacboost.fit import division

@@ -19,7 +19,8 @@ from pacboost.errors import DataError, NotCertified, TooFewRowsWarning, warn
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.fitted.estimator import Estimator
 from pacboost.estimators.fitted.predicting import accuracy
-from pacboost.estimators.inputs.documented import accepts_aliases, documented
+from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.parameters import check_estimator, random_numbers
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.fit.noticing import counted

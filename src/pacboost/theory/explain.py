@@ -23,6 +23,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from pacboost.boosters.choose import as_booster
+from pacboost.boosters.filtering import Measure
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.fitted import judging
 from pacboost.estimators.fitted.judging import vote_of
@@ -34,6 +36,7 @@ from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.same_bits import exp, log, log_of, row_totals, total
 from pacboost.samples.sample import Sample
 from pacboost.sources.explained_errors import explains_input
+from pacboost.theory.measure_proof import proof_of
 from pacboost.training.run.margins import NAMING
 from pacboost.training.run.scores import agreement
 
@@ -154,20 +157,12 @@ def _unwrapped(
 
     Both have shape (rows,) or (rows, outputs).
     """
-    check_is_fitted(model)
-    fitted = model.model_
-    _refuse_others(fitted)
-    sample = model._labelled(X, y)
-    balance = getattr(model, "class_weight", None)
-    base = training_weights(y, sample.n_rows, sample_weight, balance)
-    sample = sample if base is None else replace(sample, base=base)
-    with using(model.n_jobs):
-        gains = list(_gains(fitted, sample))
+    sample, gains = _gained(model, X, y, sample_weight)
     shape = gains[0].shape if gains else (sample.n_rows,)
     base = np.broadcast_to(sample.base, (sample.n_rows,)).reshape(-1, *[1] * (len(shape) - 1))
     log_base = log(base) + np.zeros(shape)  # a row without weight has none in any round
     log_base -= _log_total(log_base)
-    ledger, margins, log_weights = fitted.ledger, np.zeros(shape), [log_base]
+    ledger, margins, log_weights = model.model_.ledger, np.zeros(shape), [log_base]
     weigh: LogWeight = LOG_WEIGHTS.get(ledger.booster, lambda margins, rounds, vote: -margins)
     vote = ledger.rounds[0].vote if ledger.rounds else 0.0
     first = weigh(margins, 0, vote)  # ln ½ for logistic weights
@@ -187,6 +182,20 @@ def _unwrapped(
             "that were held out for validation, calibration or certificates"
         )
     return log_weights, gains
+
+
+def _gained(
+    model: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[Sample, list[Doubles]]:
+    """Return the training rows with their weights, and what each round added to their margins."""
+    check_is_fitted(model)
+    _refuse_others(model.model_)
+    sample = model._labelled(X, y)
+    balance = getattr(model, "class_weight", None)
+    base = training_weights(y, sample.n_rows, sample_weight, balance)
+    sample = sample if base is None else replace(sample, base=base)
+    with using(model.n_jobs):
+        return sample, list(_gains(model.model_, sample))
 
 
 def _gains(model: Model, sample: Sample) -> Iterator[Doubles]:
@@ -298,26 +307,34 @@ class Proof:
 @explains_input
 def proof(
     model: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-) -> Proof:
-    """Return every quantity of AdaBoost's proof, round by round; ``print`` shows them.
+) -> Any:
+    """Return every quantity of a booster's proof, round by round; ``print`` shows them.
 
-    They are D_t, the rule's error, its vote α, the normaliser Z, the product of all Z so far,
-    which bounds the training error, and the error of the rule under D_{t+1}, which is ½.
+    For AdaBoost they are D_t, the rule's error, its vote α, the normaliser Z, the product of all Z
+    so far, which bounds the training error, and the error of the rule under D_{t+1}, which is ½.
+    For the measure of lecture 003 they are the floors N, the measure M with its mean μ, the
+    advantage, what each row has collected, and the crossings of floors, in fractions.
 
     Parameters
     ----------
     model : fitted classifier of two classes
-        One of the boosters "adaboost", "adaboost_v" and "arc_gv".
+        One of the boosters "adaboost", "adaboost_v", "arc_gv" and "measure".
     X, y, sample_weight
         As in ``weights``.
 
     Returns
     -------
-    Proof
+    Proof, or MeasureProof for the measure
     """
     check_is_fitted(model)
     if model.model_.vote.outputs > 1:
         raise ParameterError("the proof is shown for two classes; fit y == k, one against the rest")
+    if model.model_.ledger.booster == Measure.name:
+        sample, gains = _gained(model, X, y, sample_weight)
+        base = np.broadcast_to(sample.base, (sample.n_rows,))
+        return proof_of(
+            as_booster(getattr(model, "booster", Measure.name)), gains, base, model.model_.ledger
+        )
     if model.model_.ledger.potential != "exponential":
         raise ParameterError(
             f"the proof is AdaBoost's, and the booster is {model.model_.ledger.booster}; fit "

@@ -18,7 +18,7 @@ from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Capacity, Learner, Rows, Search, Weights
 from pacboost.learners.stump import Stump
 from pacboost.samples.sample import Request, Sample, Signs
-from pacboost.sources.table import Values
+from pacboost.sources.values import Values
 
 Found = TypeVar("Found", bound=Hypothesis)
 

@@ -15,14 +15,11 @@ from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.boosting import EstimatorChooser, FitData, boost
 from pacboost.estimators.fitted.classifier import Classifier
 from pacboost.estimators.fitting.callbacks import CallbackSupportMixin
-from pacboost.estimators.inputs.documented import (
-    accepts_aliases,
-    described_by,
-    documented,
-    documented_like,
-)
+from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import described_by, documented, documented_like
 from pacboost.estimators.inputs.rows import fits_rows
 from pacboost.estimators.inputs.validation_sets import read_sets
+from pacboost.estimators.parameters.values import Values
 from pacboost.fit.ask import Ask, FitRows
 from pacboost.fit.recipe import Candidate, Recipe
 from pacboost.hypotheses.hypothesis import Hypothesis
@@ -325,10 +322,10 @@ class BoostByMajority(CallbackSupportMixin, Classifier):  # type: ignore[misc]
         boost(self, FitData(X, y, sample_weight, read_sets(X_val, y_val, eval_set)), copies)
         return self
 
-    def _chooser(self) -> EstimatorChooser:
-        edge, epsilon = real_number("edge", self.edge), real_number("epsilon", self.epsilon)
+    def _chooser(self, asked: Values) -> EstimatorChooser:
+        edge, epsilon = real_number("edge", asked.edge), real_number("epsilon", asked.epsilon)
         self._promise = Majority(edge, epsilon)
-        return MajorityChooser(self)
+        return MajorityChooser(asked, self._promise)
 
     @property
     def rounds_(self) -> int:
@@ -354,12 +351,13 @@ class BoostByMajority(CallbackSupportMixin, Classifier):  # type: ignore[misc]
 class MajorityChooser(EstimatorChooser):
     """Makes the recipe of BoostByMajority: the promised edge determines the rounds."""
 
-    asked: BoostByMajority
+    asked: Values
+    promise: Majority
 
     def candidate(self, rows: FitRows, ask: Ask) -> Candidate:
-        promise, rounds = self.asked._promise, self.asked.n_estimators
+        promise, rounds = self.promise, self.asked.n_estimators
         if rounds is not None:
-            rounds = min(promise.rounds, positive_whole("n_estimators", rounds))
+            rounds = min(promise.rounds, rounds)
         learner = as_learner(self.asked.learner, "learner")
         rounds = promise.rounds if rounds is None else rounds
         return Candidate(Recipe(learner, promise, rounds))

@@ -19,7 +19,8 @@ from pacboost.errors import DataError, NotCertified, ParameterError, invalid
 from pacboost.estimators.fitted.estimator import Estimator
 from pacboost.estimators.fitted.predicting import accuracy
 from pacboost.estimators.fitting.attempt import all_or_nothing
-from pacboost.estimators.inputs.documented import accepts_aliases, documented
+from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.fit.noticing import counted
 from pacboost.fit.targets import read_labels, two_classes, warn_of_one_class

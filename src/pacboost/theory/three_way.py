@@ -18,7 +18,8 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NoEdgeWarning, TooFewRowsWarning, warn
 from pacboost.estimators.fitted.classifier import Classifier
 from pacboost.estimators.fitting.attempt import all_or_nothing
-from pacboost.estimators.inputs.documented import accepts_aliases, documented
+from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.parameters import draw_seed, progress_after
 from pacboost.estimators.inputs.rows import fits_rows
 from pacboost.fit.noticing import counted

@@ -16,7 +16,7 @@ from pacboost.hypotheses.function import Function
 from pacboost.hypotheses.hypothesis import Answers, Names, Rule
 from pacboost.samples.sample import Sample, Signs, unlabelled
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.table import Values
+from pacboost.sources.values import Values
 from pacboost.theory.learners import answers_by_side
 
 

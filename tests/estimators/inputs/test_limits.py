@@ -7,40 +7,41 @@ import numpy as np
 import pytest
 
 from pacboost.errors import ParameterError
-from pacboost.estimators.inputs import parameters
+from pacboost.estimators.filtering import memory
+from pacboost.estimators.parameters.checks import Bytes, Seconds
 from pacboost.fit.targets import MAX_LABEL_SPAN, MIN_ROWS_TO_COUNT, lowest_label, number_classes
 
 
 def test_sizes_and_times_as_people_write_them() -> None:
     sizes = {7: 7, "2GB": 2 * 10**9, "2 gb": 2 * 10**9, " .5MB ": 500_000, "1e3KB": 10**6}
     for text, size in {None: None, **sizes, "3GiB": 3 * 2**30, 1e9: 10**9}.items():
-        assert parameters.read_size("memory", text) == size
+        assert Bytes(optional=True).checked("memory", text) == size
     times = {60: 60.0, "60s": 60.0, "2m": 120.0, "1.5 h": 5400.0, "3min": 180.0}
     for text, seconds in {None: None, **times}.items():
-        assert parameters.read_seconds("time_limit", text) == seconds
+        assert Seconds(optional=True).checked("time_limit", text) == seconds
 
 
 def test_other_sizes_and_times_are_refused() -> None:
     sizes = ["", "GB", "-1GB", "0", 0, -5, "2XB", "1 000 MB", "1e999GB", True, [2], "inf", "nan"]
     for wrong in sizes:
         with pytest.raises(ParameterError, match=r"memory is .*'500MB'"):
-            parameters.read_size("memory", wrong)
+            Bytes(optional=True).checked("memory", wrong)
     for wrong in ["soon", "5d", 0, "-1s", "1e999"]:
         with pytest.raises(ParameterError, match=r"time_limit is .*'60s'"):
-            parameters.read_seconds("time_limit", wrong)
+            Seconds(optional=True).checked("time_limit", wrong)
 
 
 def test_a_process_knows_what_it_holds() -> None:
-    before = parameters.resident()
+    before = memory.resident()
     assert 10**7 < before < 10**11
     held = bytearray(200_000_000)
     held[::4096] = b"x" * len(held[::4096])
     if sys.platform == "linux":
-        assert parameters.resident() - before > 150_000_000
+        assert memory.resident() - before > 150_000_000
 
 
 def taken(blocks: int, held: int = 0) -> int:
-    return max(held, parameters.USUAL) + parameters.RESERVE + blocks + 2**21 * 12
+    return max(held, memory.USUAL) + memory.RESERVE + blocks + 2**21 * 12
 
 
 @pytest.mark.parametrize("columns", [1, 30, 2000])
@@ -48,24 +49,24 @@ def taken(blocks: int, held: int = 0) -> int:
 @pytest.mark.parametrize("codes", [True, False])
 def test_so_many_rows_fit_and_no_more(columns: int, outputs: int, codes: bool) -> None:
     blocks, limit = 123_456_789, 3 * 10**9
-    rows = parameters.rows_in(limit, columns, outputs, blocks, codes=codes)
-    each = parameters.row_bytes(columns, outputs, codes=codes)
+    rows = memory.rows_in(limit, columns, outputs, blocks, codes=codes)
+    each = memory.row_bytes(columns, outputs, codes=codes)
     assert taken(blocks) + rows * each <= limit
     assert taken(blocks) + (rows + 1) * each > limit
 
 
 def test_a_process_that_holds_more_leaves_less() -> None:
-    few = parameters.rows_in(2 * 10**9, 10, 1, 0, codes=True, held=10**9)
-    many = parameters.rows_in(2 * 10**9, 10, 1, 0, codes=True, held=0)
-    same = parameters.rows_in(2 * 10**9, 10, 1, 0, codes=True, held=parameters.USUAL)
+    few = memory.rows_in(2 * 10**9, 10, 1, 0, codes=True, held=10**9)
+    many = memory.rows_in(2 * 10**9, 10, 1, 0, codes=True, held=0)
+    same = memory.rows_in(2 * 10**9, 10, 1, 0, codes=True, held=memory.USUAL)
     assert few < many == same
 
 
 def test_too_little_memory_says_how_much_would_do() -> None:
     with pytest.raises(ParameterError, match="no room") as caught:
-        parameters.rows_in(400 * 10**6, 10, 1, 50 * 10**6, codes=True)
+        memory.rows_in(400 * 10**6, 10, 1, 50 * 10**6, codes=True)
     enough = int(str(caught.value).split("Allow at least ")[1].split(" MB")[0].replace(",", ""))
-    assert parameters.rows_in(enough * 10**6, 10, 1, 50 * 10**6, codes=True) >= 2000
+    assert memory.rows_in(enough * 10**6, 10, 1, 50 * 10**6, codes=True) >= 2000
 
 
 ROWS = MIN_ROWS_TO_COUNT + 5

@@ -15,9 +15,12 @@ from pacboost.reports.text import counted
 from pacboost.sources.columns import Columns
 from pacboost.sources.data_file import DataFile
 from pacboost.sources.file_rows import LabelledTable, blocks, read_csv
-from pacboost.sources.frame_table import MIN_ROWS_FOR_ID, FrameTable
+from pacboost.sources.frame_table import FrameTable
+from pacboost.sources.kinds.dates import orders
+from pacboost.sources.kinds.order import KINDS
+from pacboost.sources.kinds.texts import MIN_ROWS_FOR_ID
+from pacboost.sources.spelling import spoilt
 from pacboost.sources.table import Table, refuse_text
-from pacboost.sources.written import TRUTH_WAYS, orders, part_of, spoilt
 
 UNREAD_DATE = re.compile(
     r"(?:\d{1,2}([./-])\d{1,2}\1(?:\d{2}|\d{4})|\d{1,2}[-. ]*[A-Za-z]{3,9}[-., ]*(?:\d{2}|\d{4})"
@@ -189,7 +192,7 @@ def _unused(table: Table) -> tuple[list[str], list[str]]:
     for j, name in enumerate(table.names or ()):
         values = table.column(j)
         missing = np.isnan(values)
-        if table.levels.columns.get(j) == () or table.levels.written.get(j):
+        if table.levels.columns.get(j) == () or j in table.levels.kinds:
             continue
         if missing.all():
             empty.append(name)
@@ -203,7 +206,7 @@ def _note_numbered(data: DataFile, table: FrameTable, others: Collection[str]) -
     numbered = []
     for j, name in enumerate(table.names):
         values = table.column(j)
-        is_other = j in table.levels or j in table.levels.written or name in others
+        is_other = j in table.levels or j in table.levels.kinds or name in others
         if not is_other and values.size >= MIN_ROWS_FOR_ID and (values == np.rint(values)).all():
             counted_up = bool(np.ptp(values) == values.size - 1)
             numbered += [name] if counted_up and np.unique(values).size == values.size else []
@@ -222,18 +225,14 @@ def about(
 
     The description shows columns of numbers that became categories by a typing error.
     """
-    kinds: dict[str, dict[str, None]] = {
-        "numbers": {}, "yes and no": {}, "dates": {}, "categories": {}, "texts": dict.fromkeys(text)
-    }  # fmt: skip
+    kinds: dict[str, dict[str, None]] = {kind.plural: {} for kind in KINDS}
+    kinds["texts"] = dict.fromkeys(text)
     names = table.names or ()
     unused = set().union(*_unused(table)) if table.n_rows > 1 else set()
     for j, name in enumerate(table.levels.sources(names)):
-        if name not in text and name not in others and name not in unused:
-            way = table.levels.written.get(j, "")
-            kind = "dates" if part_of(way) else "yes and no" if way in TRUTH_WAYS else "numbers"
-            kind = "categories" if j in table.levels else kind
-            if table.levels.columns.get(j) != ():  # a column without levels is not used
-                kinds[kind][name] = None
+        is_unused = name in unused or table.levels.columns.get(j) == ()
+        if name not in text and name not in others and not is_unused:
+            kinds[table.levels.kind(j).plural][name] = None
     parts = [
         f"{len(columns)} of {kind}"
         + ("" if kind == "numbers" else f" ({', '.join(map(repr, columns))})")

@@ -111,9 +111,9 @@ def model_memory() -> int:
     size = click.get_current_context().meta.get(MODEL_MEMORY)
     if size is None:
         return 0
-    from pacboost.estimators.inputs.parameters import read_size
+    from pacboost.estimators.parameters.checks import Bytes
 
-    return read_size("memory", size) or 0
+    return Bytes().read("memory", size)
 
 
 def check_output(output: Path | None, *inputs: Path) -> None:

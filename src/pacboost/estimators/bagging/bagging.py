@@ -36,7 +36,8 @@ from pacboost.estimators.bagging.fitting import (
 )
 from pacboost.estimators.fitted.estimator import Estimator
 from pacboost.estimators.fitted.predicting import accuracy, r_squared
-from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
+from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import documented, documented_like
 from pacboost.estimators.inputs.parameters import share_or_count
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.fit.rows import LabelledRows

@@ -26,11 +26,12 @@ from pacboost.estimators.fitted.estimator import Estimator
 from pacboost.estimators.fitted.predicting import r_squared
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.callbacks import CallbackSupportMixin
-from pacboost.estimators.fitting.parameters import is_truth
-from pacboost.estimators.inputs.documented import accepts_aliases, described_by, documented
+from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import described_by, documented
 from pacboost.estimators.inputs.parameters import check_estimator, random_numbers
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.estimators.inputs.validation_sets import read_sets
+from pacboost.estimators.parameters.values import Values
 from pacboost.fit.ask import Ask, FitRows
 from pacboost.fit.recipe import Candidate, Recipe
 from pacboost.fit.targets import read_targets, read_weights
@@ -166,36 +167,35 @@ class AdaBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[misc
     def _column_options(self) -> ColumnOptions:
         return replace(super()._column_options(), keeps_shape=hasattr(self.estimator, "get_params"))
 
-    def _chooser(self) -> EstimatorChooser:
-        return AdaBoostChooser(self)
+    def _chooser(self, asked: Values) -> EstimatorChooser:
+        return AdaBoostChooser(asked)
 
 
 @dataclass(frozen=True, eq=False)
 class AdaBoostChooser(EstimatorChooser):
     """Makes the recipe of AdaBoostClassifier, from its parameters alone."""
 
-    asked: AdaBoostClassifier
+    asked: Values
 
     def candidate(self, rows: FitRows, ask: Ask) -> Candidate:
         """Return AdaBoost with the learner of the parameters."""
         asked = self.asked
         cap = MAX_VOTE if asked.max_vote is None else real_number("max_vote", asked.max_vote)
         booster = AdaBoost(
-            real_number("learning_rate", asked.learning_rate),
+            asked.learning_rate,
             cap,
             bool(asked.confidence_rated),
             asked.multiclass,
             classes=max(2, rows.classes.size),
         )
-        rounds = positive_whole("n_estimators", asked.n_estimators)
         learner = as_learner(asked.estimator)
         if isinstance(learner, SklearnLearner):
             learner = replace(learner, shape=rows.schema.row_shape or ())
-        if is_truth(asked.resample):
+        if isinstance(asked.resample, bool):
             drawn = -int(asked.resample)
         else:
             drawn = positive_whole("resample", asked.resample)
-        return Candidate(Recipe(learner, booster, rounds, drawn))
+        return Candidate(Recipe(learner, booster, asked.n_estimators, drawn))
 
 
 # AdaBoost.R2 behind the scikit-learn API.
@@ -258,8 +258,7 @@ class AdaBoostRegressor(RegressorMixin, Estimator, BaseEnsemble):  # type: ignor
     def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
         """Fit the model; a fit that fails leaves the estimator unchanged."""
         check_estimator(self.estimator)
-        rounds = positive_whole("n_estimators", self.n_estimators)
-        rate = real_number("learning_rate", self.learning_rate)
+        rounds, rate = self.n_estimators, self.learning_rate
         check_rate("learning_rate", rate)
         if self.loss not in list(R2_LOSSES):
             names = ", ".join(map(repr, R2_LOSSES))

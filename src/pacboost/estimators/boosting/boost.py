@@ -10,10 +10,12 @@ from pacboost.estimators.boosting.boosting import EstimatorChooser, FitData, boo
 from pacboost.estimators.boosting.choosing import TreesChooser
 from pacboost.estimators.fitted.classifier import Classifier
 from pacboost.estimators.fitting.callbacks import CallbackSupportMixin
-from pacboost.estimators.fitting.parameters import named
-from pacboost.estimators.inputs.documented import accepts_aliases, documented
+from pacboost.estimators.fitting.nested import named
+from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.rows import fits_rows
 from pacboost.estimators.inputs.validation_sets import read_sets
+from pacboost.estimators.parameters.values import Values
 
 
 @accepts_aliases
@@ -174,8 +176,8 @@ class BoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[misc]
         boost(self, FitData(X, y, sample_weight, read_sets(X_val, y_val, eval_set)), copies)
         return self
 
-    def _chooser(self) -> EstimatorChooser:
-        return TreesChooser(self)
+    def _chooser(self, asked: Values) -> EstimatorChooser:
+        return TreesChooser(asked)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

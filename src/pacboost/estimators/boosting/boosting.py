@@ -12,29 +12,23 @@ from sklearn.base import is_regressor
 
 from pacboost.errors import warn
 from pacboost.estimators.boosting.watching import RoundsWatcher, attributes
-from pacboost.estimators.fitting import parameters
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.callbacks import has_callbacks, with_callbacks
 from pacboost.estimators.fitting.continuing import begin_record, written_parameters
+from pacboost.estimators.fitting.rounds import patience
+from pacboost.estimators.parameters.values import Values
 from pacboost.fit.ask import Ask, Chooser, Stopping, ValidationSet
 from pacboost.fit.division import Certifying
 from pacboost.fit.earlier import Earlier, RunRecord
 from pacboost.fit.fit import Fitted, fit
 from pacboost.fit.settings import PATIENCE_OF_CLASSES
 from pacboost.ledgers.ledger import Round
-from pacboost.numerics.checks import integer
 from pacboost.samples.same_example import check_copies
 
 if TYPE_CHECKING:
     from pacboost.estimators.fitted.estimator import Estimator
 
 Callback = Callable[[Round], bool | None]
-
-# what a parameter is of an estimator that does not have it
-DEFAULTS: dict[str, Any] = {
-    "quality": "auto", "max_bins": 255, "class_weight": None, "calibrate": None, "certify": None,
-    "holdout": 0.2, "delta": 0.05, "derive": False,
-}  # fmt: skip
 
 
 class EstimatorChooser(Chooser):
@@ -109,35 +103,35 @@ def unfinished(estimator: Estimator, ask: Ask) -> tuple[str, ...]:
 
 def ask_of(estimator: Estimator, record: RunRecord) -> Ask:
     """Return the parameters of a fit as values."""
-    asked = DEFAULTS | estimator.get_params(deep=False)
-    early_stopping = parameters.early_stopping_of(estimator)
-    chooser = estimator._chooser()
-    patience = parameters.patience(estimator, chooser.patience)
+    asked = Values.of(estimator.get_params(deep=False))
+    chooser = estimator._chooser(asked)
     # the first fit with warm_start is an ordinary one
     goes_on = estimator.warm_start and hasattr(estimator, "model_")
     # a function as loss says nothing that "auto" could measure
-    is_measurable = not (callable(asked.get("loss")) and asked["eval_metric"] == "loss")
+    is_measurable = not (callable(asked.loss) and asked.eval_metric == "loss")
     return Ask(
         chooser=chooser,
         columns=estimator._column_options(),
         seed=record.seed,
-        stopping=Stopping(asked["eval_metric"], patience, needs_rows=early_stopping != "auto"),
+        stopping=Stopping(
+            asked.eval_metric, patience(asked, chooser.patience),
+            needs_rows=asked.early_stopping != "auto",
+        ),
         certifying=Certifying(
-            asked["certify"], asked["holdout"], asked["delta"], estimator._equal_rows,
+            asked.certify, asked.holdout, asked.delta, estimator._equal_rows,
             looks_of(estimator, record) or 0,
         ),
-        max_bins=integer("max_bins", asked["max_bins"]),
-        quality=parameters.check_quality(asked["quality"]),
-        early_stopping=early_stopping,
-        validation_fraction=asked["validation_fraction"],
-        class_weight=asked["class_weight"],
-        calibrate=parameters.calibration_of(estimator),
+        max_bins=asked.max_bins,
+        quality=asked.quality,
+        early_stopping=asked.early_stopping,
+        validation_fraction=asked.validation_fraction,
+        class_weight=asked.class_weight,
+        calibrate=asked.calibrate,
         predicts_numbers=is_regressor(estimator),
         is_measurable=is_measurable,
         # the search and the race would take most of a short time
-        derives=parameters.yes_or_no("derive", asked["derive"])
-        and getattr(estimator, "time_limit", None) is None,
-        sets_rounds=asked["n_estimators"] is not None,
+        derives=asked.derive and asked.time_limit is None,
+        sets_rounds=asked.n_estimators is not None,
         warm_start=estimator.warm_start,
         earlier=Earlier(estimator.model_, record) if goes_on else None,
         device=estimator.device,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pacboost.boosters.adaboost import AdaBoost, ExponentialWeights
 from pacboost.boosters.choose import as_booster
@@ -12,16 +12,10 @@ from pacboost.boosters.logit import Logit
 from pacboost.boosters.objective import CustomObjective
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.boosting import EstimatorChooser
-from pacboost.estimators.fitting.parameters import (
-    begins_by_prior,
-    most_rounds,
-    named,
-    pairs_wanted,
-    share_of_rows,
-    step_size,
-    tree_changes,
-    with_fields,
-)
+from pacboost.estimators.fitting.constraints import tree_changes
+from pacboost.estimators.fitting.nested import named, with_fields
+from pacboost.estimators.fitting.rounds import begins_by_prior, most_rounds
+from pacboost.estimators.parameters.values import Values
 from pacboost.fit.ask import Ask, FitRows
 from pacboost.fit.recipe import Candidate, Recipe
 from pacboost.fit.settings import NO_TRIAL_BELOW, Settings
@@ -29,17 +23,13 @@ from pacboost.learners.choose import as_learner
 from pacboost.learners.growing import WHY_TWO_CLASSES as WHY
 from pacboost.learners.learner import Learner
 from pacboost.learners.tree import Tree
-from pacboost.numerics.checks import real_number
-
-if TYPE_CHECKING:
-    from pacboost.estimators.boosting.boost import BoostClassifier
 
 
 @dataclass(frozen=True, eq=False)
 class TreesChooser(EstimatorChooser):
     """Makes the recipe of BoostClassifier: any booster and learner, else LogitBoost of trees."""
 
-    asked: BoostClassifier
+    asked: Values
 
     def candidate(self, rows: FitRows, ask: Ask) -> Candidate:
         """Return booster, learner and rounds; what is not set depends on the rows."""
@@ -53,7 +43,7 @@ class TreesChooser(EstimatorChooser):
         n_rows, classes = examples.counting().n_rows, examples.signs.shape[1]
         quality = ask.quality
         usual = Settings.for_classes(n_rows, classes, logistic=logistic, quality=quality)
-        pairs = pairs_wanted(asked)
+        pairs = asked.interactions
         if pairs is not None:
             usual = usual.for_single_columns(
                 pairs, quality, stops=logistic and n_rows > NO_TRIAL_BELOW
@@ -68,11 +58,8 @@ class TreesChooser(EstimatorChooser):
                 changes |= {"prior": begins_by_prior(asked), "l2": usual.l2 * examples.one_row}
             if isinstance(booster, AdaBoost) and isinstance(learner, Tree):
                 changes["confidence_rated"] = own.get("multiclass", "mh") == "mh"
-        rate = step_size(asked)
-        if rate is not None:
-            changes["learning_rate"] = rate
-        if asked.l2 is not None:
-            changes["l2"] = real_number("l2", asked.l2)
+        given = {name: getattr(asked, name) for name in ("learning_rate", "l2")}
+        changes |= {name: value for name, value in given.items() if value is not None}
         booster = with_fields(booster, changes | own, "booster")
         if pairs and not isinstance(booster, Logit | CustomObjective | ExponentialWeights):
             raise ParameterError(
@@ -83,7 +70,8 @@ class TreesChooser(EstimatorChooser):
         # early stopping finds the number of rounds, so the limit is high; else it is the number
         rounds = usual.n_estimators if ask.stopping.patience is None else usual.max_rounds
         rounds = int(booster.last_round) if math.isfinite(booster.last_round) else rounds
-        rounds, share = most_rounds(asked, rounds, booster), share_of_rows(asked, usual.subsample)
+        rounds = most_rounds(asked, rounds, booster)
+        share = usual.subsample if asked.subsample is None else asked.subsample
         # the trial compares with larger trees; the same learner again would cost a run for nothing
         larger: Learner | None = learner
         if usual.larger_leaves:

@@ -23,18 +23,14 @@ from pacboost.estimators.boosting.boosting import EstimatorChooser, FitData, boo
 from pacboost.estimators.fitted.predicting import answered, r_squared
 from pacboost.estimators.fitted.vote_model import VoteModel
 from pacboost.estimators.fitting.callbacks import CallbackSupportMixin
-from pacboost.estimators.fitting.parameters import (
-    check_quality,
-    most_rounds,
-    pairs_wanted,
-    share_of_rows,
-    step_size,
-    tree_changes,
-    with_fields,
-)
-from pacboost.estimators.inputs.documented import accepts_aliases, described_by, documented
+from pacboost.estimators.fitting.constraints import tree_changes
+from pacboost.estimators.fitting.nested import with_fields
+from pacboost.estimators.fitting.rounds import most_rounds
+from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import described_by, documented
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.estimators.inputs.validation_sets import read_sets
+from pacboost.estimators.parameters.values import Values
 from pacboost.fit.ask import Ask, FitRows
 from pacboost.fit.recipe import Candidate, Recipe
 from pacboost.fit.settings import PATIENCE_OF_NUMBERS, Settings
@@ -42,7 +38,6 @@ from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import RegressorLearner
 from pacboost.learners.tree import Tree
 from pacboost.models.model import Model
-from pacboost.numerics.checks import real_number
 from pacboost.samples.sample import Sample
 from pacboost.training.metrics import Metric, metric_of
 
@@ -262,14 +257,19 @@ class BoostRegressor(CallbackSupportMixin, RegressorMixin, VoteModel):  # type: 
 
         return with_targets(self, X, y)
 
-    def _chooser(self) -> EstimatorChooser:
-        return NumbersChooser(self)
+    def _chooser(self, asked: Values) -> EstimatorChooser:
+        return NumbersChooser(asked)
 
     def _measure(self, choice: Any) -> Metric:
         """Return a metric; where the loss is a function, its record holds the squared error."""
         if self.model_.ledger.potential == CustomLoss.potential:
             return metric_of("square" if choice == "loss" else choice, Square())
-        return metric_of(choice, NumbersChooser(self).booster(Settings.for_numbers(1, 1)))
+        return metric_of(
+            choice,
+            NumbersChooser(Values.of(self.get_params(deep=False))).booster(
+                Settings.for_numbers(1, 1)
+            ),
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -282,7 +282,7 @@ class BoostRegressor(CallbackSupportMixin, RegressorMixin, VoteModel):  # type: 
 class NumbersChooser(EstimatorChooser):
     """Chooses for BoostRegressor."""
 
-    asked: BoostRegressor
+    asked: Values
 
     patience = PATIENCE_OF_NUMBERS
 
@@ -290,14 +290,13 @@ class NumbersChooser(EstimatorChooser):
         asked = self.asked
         trees = asked.learner is None or isinstance(asked.learner, Tree | str)
         leaf = as_loss(asked.loss).min_leaf_rows
-        quality = check_quality(asked.quality)
-        return Settings.for_numbers(rows, columns, trees=trees, leaf=leaf, quality=quality)
+        return Settings.for_numbers(rows, columns, trees=trees, leaf=leaf, quality=asked.quality)
 
     def candidate(self, rows: FitRows, ask: Ask) -> Candidate:
         """Return the loss with trees, or with another regressor."""
         asked, examples = self.asked, rows.learn
         columns = examples.table.n_columns
-        pairs, usual = pairs_wanted(asked), self._usual(examples.counting().n_rows, columns)
+        pairs, usual = asked.interactions, self._usual(examples.counting().n_rows, columns)
         if pairs is not None:
             usual = usual.for_single_columns(pairs, asked.quality)
         booster = self.booster(replace(usual, l2=usual.l2 * examples.one_row))
@@ -310,7 +309,7 @@ class NumbersChooser(EstimatorChooser):
         few_share = 0.0 if asked.warm_start else self._usual(examples.n_rows, columns).trial_share
         rounds = usual.max_rounds if ask.stops(examples.n_rows, few_share) else usual.n_estimators
         rounds = most_rounds(asked, rounds, booster)
-        share = share_of_rows(asked, usual.subsample)
+        share = usual.subsample if asked.subsample is None else asked.subsample
         chosen = None if pairs is None else ()
         recipe = Recipe(learner, booster, rounds, subsample=share, interactions=chosen)
         return Candidate(recipe, held_share=few_share, pairs=pairs or 0)
@@ -331,18 +330,18 @@ class NumbersChooser(EstimatorChooser):
     def booster(self, usual: Settings) -> Booster[Any]:
         """Return the loss, with automatic values where parameters are not set."""
         asked = self.asked
-        chosen, rate = as_loss(asked.loss), step_size(asked)
+        chosen, rate = as_loss(asked.loss), asked.learning_rate
         changes = {"learning_rate": usual.learning_rate if rate is None else rate}
         if hasattr(chosen, "grows_after"):
             changes["grows_after"] = usual.even_steps / changes["learning_rate"]
         if asked.l2 is not None:
-            changes["l2"] = real_number("l2", asked.l2)
+            changes["l2"] = asked.l2
         elif chosen.l2_counts_rows:
             changes["l2"] = usual.l2
         changes |= self._settings(chosen)
         return with_fields(chosen, changes, f"loss={asked.loss!r}")  # type: ignore[no-any-return]
 
-    def _settings(self, loss: Loss[Any]) -> dict[str, float]:
+    def _settings(self, loss: Loss[Any]) -> dict[str, Any]:
         """Return the parameters that only some losses have."""
         asked = self.asked
         if "quantile" not in loss.parameters and asked.quantile is not None:
@@ -351,13 +350,11 @@ class NumbersChooser(EstimatorChooser):
                 "the loss 'quantile'",
                 parameter="quantile",
             )
-        settings = {}
-        for name, default in loss.parameters.items():
-            value = getattr(asked, name, default)
+        settings = {name: getattr(asked, name, value) for name, value in loss.parameters.items()}
+        for name, value in settings.items():
             if value is None:
                 raise ParameterError(
                     f"{name} is None, but loss is {asked.loss!r}; give a number between 0 and 1",
                     parameter=name,
                 )
-            settings[name] = real_number(name, value)
         return settings

@@ -19,15 +19,13 @@ from pacboost.estimators.boosting.boosting import EstimatorChooser, FitData, boo
 from pacboost.estimators.fitted.classifier import Classifier
 from pacboost.estimators.fitted.explaining import explain_row
 from pacboost.estimators.fitting.callbacks import CallbackSupportMixin
-from pacboost.estimators.fitting.parameters import (
-    begins_by_prior,
-    most_rounds,
-    step_size,
-    with_fields,
-)
-from pacboost.estimators.inputs.documented import accepts_aliases, described_by, documented_like
+from pacboost.estimators.fitting.nested import with_fields
+from pacboost.estimators.fitting.rounds import begins_by_prior, most_rounds
+from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import described_by, documented_like
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.estimators.inputs.validation_sets import read_sets
+from pacboost.estimators.parameters.values import Values
 from pacboost.fit.ask import Ask, FitRows
 from pacboost.fit.recipe import Candidate, Recipe
 from pacboost.fit.settings import PATIENCE_OF_TEXTS, TEXT_ROUNDS, TEXT_ROUNDS_AFTER_LINEAR
@@ -241,8 +239,8 @@ class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[mis
         rows = text if is_frame(text) else [text]
         return explain_row(self, rows, top, for_class=for_class, by=by)
 
-    def _chooser(self) -> EstimatorChooser:
-        return WordsChooser(self)
+    def _chooser(self, asked: Values) -> EstimatorChooser:
+        return WordsChooser(asked)
 
     @property
     def features_(self) -> Features:
@@ -276,7 +274,7 @@ class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[mis
 class WordsChooser(EstimatorChooser):
     """Makes the recipe of TextBoostClassifier."""
 
-    asked: TextBoostClassifier
+    asked: Values
 
     patience = PATIENCE_OF_TEXTS
 
@@ -302,9 +300,8 @@ class WordsChooser(EstimatorChooser):
         booster = as_booster(choice)
         changes: dict[str, Any] = {}
         if isinstance(choice, str):
-            rate = step_size(asked)
-            if rate is not None and hasattr(booster, "learning_rate"):
-                changes["learning_rate"] = rate
+            if hasattr(booster, "learning_rate"):
+                changes["learning_rate"] = asked.learning_rate
             if isinstance(booster, Logit):  # which counts l2 in rows of its first weight
                 classes = max(2, rows.learn.signs.shape[1])
                 l2 = real_number("l2", asked.l2) * classes**2 / (4 * (classes - 1))

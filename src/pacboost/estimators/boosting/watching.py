@@ -10,7 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from pacboost.estimators.fitting.callbacks import TaskOfRounds
-from pacboost.estimators.inputs.parameters import callables, progress_after, read_seconds
+from pacboost.estimators.inputs.parameters import callables, progress_after
 from pacboost.fit.ask import FitRows
 from pacboost.fit.fit import model_of
 from pacboost.fit.rows import validation_sample
@@ -45,7 +45,7 @@ class RoundsWatcher(Watcher):
         """The metric after every round, by validation sets."""
         self.watch: EarlyStopping | None = None
         """What was measured on validation rows."""
-        limit = read_seconds("time_limit", getattr(estimator, "time_limit", None))
+        limit = getattr(estimator, "time_limit", None)
         self.ends = math.inf if limit is None else monotonic() + limit
         self.is_late = False
         """Whether the time was up before a run had ended."""

@@ -81,7 +81,7 @@ def choose_threshold(
         At most this share of the other classes is predicted as positive.
     cost : pair of floats, default=None
         The cost of a missed example and that of a false alarm: the threshold with the smallest
-        certified mean cost is chosen.
+        certified mean cost is chosen; to flag every row, or none, is a candidate, too.
     target_error : float, default=None
         At most this share of the answers is wrong: rows whose confidence is below the threshold get
         no answer. The result is then an ``AnsweringClassifier``, and there is no positive class.

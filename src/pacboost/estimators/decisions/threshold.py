@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.bounds import wording
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.decision import ThresholdCurve, ThresholdDecision
+from pacboost.bounds.decision import ThresholdCurve, ThresholdDecision, reached
 from pacboost.bounds.family import Family
 from pacboost.errors import FileError, NotCertified
 from pacboost.estimators.fitted.classifier import MistakesAndPredictions
@@ -296,7 +296,7 @@ class ThresholdClassifier(WrappedClassifier):
         others = np.delete(self.classes_, place)
         if others.size > 1:
             others = others[np.delete(self.predict_proba(X), place, axis=1).argmax(axis=1)]
-        return np.asarray(np.where(score >= self.threshold, label, others))
+        return np.asarray(np.where(reached(score, self.threshold), label, others))
 
     def plot(self, ax: Axes | NDArray[Any] | None = None) -> Any:
         """Draw observed and certified rates at every threshold, and return the axes.

@@ -25,10 +25,12 @@ from pacboost.estimators.filtering.filter_session import Session, Watcher
 from pacboost.estimators.filtering.filter_setup import check_rows, end_of_time, seed_of_run, set_up
 from pacboost.estimators.fitted.classifier import Classifier
 from pacboost.estimators.fitting.attempt import all_or_nothing
-from pacboost.estimators.fitting.parameters import named
-from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.estimators.inputs.parameters import callables, progress_after, read_seconds
+from pacboost.estimators.fitting.nested import named
+from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import documented
+from pacboost.estimators.inputs.parameters import callables, progress_after
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
+from pacboost.estimators.parameters.checks import Seconds
 from pacboost.fit.targets import read_labels, warn_of_one_class
 from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.kernels.machine import machine
@@ -211,7 +213,7 @@ class FilterBoostClassifier(Classifier):
         """
 
         def opened(seed: int) -> AbstractOracle:
-            seconds = read_seconds("timeout", timeout)
+            seconds = Seconds(optional=True).checked("timeout", timeout)
             oracle = open_source(source, target, seed, client, seconds, **options)
             self._schema = Schema(oracle.n_columns, oracle.names, owner=type(self).__name__)
             return oracle

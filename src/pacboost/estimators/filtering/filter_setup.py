@@ -20,22 +20,12 @@ from pacboost.boosters.logit import Logit
 from pacboost.boosters.registry import BOOSTERS
 from pacboost.errors import DataError, ParameterError, invalid
 from pacboost.estimators.filtering.filter_session import Session
-from pacboost.estimators.fitting.parameters import (
-    limits,
-    named,
-    step_size,
-    with_a_rule,
-    with_fields,
-)
-from pacboost.estimators.inputs.parameters import (
-    RESERVE,
-    USUAL,
-    draw_seed,
-    read_seconds,
-    read_size,
-    resident,
-    rows_in,
-)
+from pacboost.estimators.filtering.memory import RESERVE, USUAL, resident, rows_in
+from pacboost.estimators.fitting.constraints import limits
+from pacboost.estimators.fitting.nested import named, with_fields
+from pacboost.estimators.fitting.rounds import with_a_rule
+from pacboost.estimators.inputs.parameters import draw_seed
+from pacboost.estimators.parameters.values import Values
 from pacboost.fit.targets import read_labels
 from pacboost.kernels.threads import threads
 from pacboost.learners.choose import as_learner
@@ -87,7 +77,7 @@ DIVISION_VERSION = 3
 
 def end_of_time(estimator: FilterBoostClassifier) -> float:
     """Return the time on the monotonic clock at which a fit that begins now has to end."""
-    seconds = read_seconds("time_limit", estimator.time_limit)
+    seconds: Any = estimator.time_limit  # read as the fit began
     return math.inf if seconds is None else time.monotonic() + seconds
 
 
@@ -100,7 +90,7 @@ def set_up(
     copies: str = "draws",
 ) -> Session:
     """Set up a run by the parameters of an estimator; ``classes`` may be None."""
-    memory = read_size("memory", estimator.memory)
+    memory: Any = estimator.memory  # in bytes, as the fit has read it
     in_use = resident() if memory is None else _resident_without_blocks()
     learner = _learner(estimator)
     setup = Setup(estimator, oracle, learner, seed, copies, in_use)
@@ -237,18 +227,19 @@ class Setup:
         rows = min(rows, self.rows_in_memory(outputs))
         epsilon, edge = self._epsilon, estimator.edge
         return FilteringPlan(
-            rounds=positive_whole("n_estimators", estimator.n_estimators),
+            rounds=estimator.n_estimators,
             rows=rows,
             first_rows=max(1, min(rows, rows // 2 if rows >= 4000 else rows)),
             epsilon=None if epsilon is None else real_number("epsilon", epsilon),
-            delta=real_number("delta", estimator.delta),
+            delta=estimator.delta,
             seed=self.seed,
-            edge=None if edge is None else real_number("edge", edge),
+            edge=edge,
         )
 
     def rows_in_memory(self, outputs: int) -> int:
         """Return the number of rows that fit into the memory limit; raise if they are few."""
-        limit, oracle = read_size("memory", self.estimator.memory), self.oracle
+        limit: Any = self.estimator.memory
+        oracle = self.oracle
         if limit is None:
             return sys.maxsize
         tests = self._rows_for_tests if oracle.in_blocks else 0
@@ -262,7 +253,7 @@ class Setup:
 
     def first_look(self, candidates: Candidates) -> tuple[Bins | None, NDArray[Any] | None]:
         """Read the first rows: for bins, and for their labels."""
-        max_bins, has_codes = integer("max_bins", self.estimator.max_bins), self.learner.codes
+        max_bins, has_codes = self.estimator.max_bins, self.learner.codes
         if isinstance(candidates, ArrayRows):
             rows = candidates.some(self._rows_for_bins)
             return fit_bins(rows, max_bins) if has_codes else None, None
@@ -317,7 +308,7 @@ class Setup:
 def _learner(estimator: FilterBoostClassifier) -> Learner:
     choice, nested = named(estimator.learner)
     learner = as_learner(choice, "learner")
-    changes = limits(estimator) | nested
+    changes = limits(Values.of(estimator.get_params(deep=False))) | nested
     return with_fields(learner, changes, "learner") if changes else learner
 
 
@@ -341,10 +332,9 @@ def _booster(estimator: FilterBoostClassifier, learner: Learner) -> FilteringBoo
             changes |= {"prior": True, "l2": 1.0, "learning_rate": rate}
         for name, part in (("edge", KEPT), ("epsilon", 1.0)):
             if name in settings and getattr(estimator, name) is not None:
-                changes[name] = part * real_number(name, getattr(estimator, name))
-    rate_set = step_size(estimator)
-    if rate_set is not None:
-        changes["learning_rate"] = rate_set
+                changes[name] = part * getattr(estimator, name)
+    if estimator.learning_rate is not None:
+        changes["learning_rate"] = estimator.learning_rate
     return with_fields(booster, changes | nested, "booster")  # type: ignore[no-any-return]
 
 

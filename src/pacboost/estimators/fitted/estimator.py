@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacboost import __version__
 from pacboost.estimators.fitted.predicting import read_rows
-from pacboost.estimators.fitting.parameters import nested, set_nested
+from pacboost.estimators.fitting.nested import nested, set_nested
 from pacboost.estimators.inputs.rows import takes_rows
 from pacboost.fit.earlier import RunRecord
 from pacboost.kernels.threads import using

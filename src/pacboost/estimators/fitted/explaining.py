@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, invalid
-from pacboost.estimators.fitting.parameters import feature_number
+from pacboost.estimators.fitting.constraints import feature_number
 from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.hypotheses.partial_dependence import partial_dependence
 from pacboost.hypotheses.shapes import Shapes
@@ -26,8 +26,8 @@ from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import CategorisedArray
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.frame_table import FrameTable
-from pacboost.sources.levels import is_missing
 from pacboost.sources.table import Table
+from pacboost.sources.values import is_missing
 from pacboost.training import metrics
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from pacboost.models.answers import asked
 from pacboost.models.model import Model
 from pacboost.numerics.memory import as_cupy, lies_on_gpu, of_the_library_of
 from pacboost.sources.explained_errors import checked_by_scikit_learn
-from pacboost.sources.levels import refuse_mixed_labels
+from pacboost.sources.labels import refuse_mixed_labels
 from pacboost.sources.table import Table
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.decision import reached
 from pacboost.bounds.family import Family
 from pacboost.errors import DataTypeError
 from pacboost.estimators.fitted.judging import margins_after, refuse_half
@@ -22,8 +23,8 @@ from pacboost.numerics.exact import wrong_margins
 from pacboost.reports.page.document import Sentence, page
 from pacboost.reports.page.subject import Cells, Evidence, Numbers, Shown, subject_of
 from pacboost.samples.sample import Sample
-from pacboost.sources.explained_errors import shown
 from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.odd_cells import shown
 from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
 from pacboost.training.run.margins import lowest
@@ -81,8 +82,8 @@ def _from_threshold(rows: Evidence, decision: ThresholdDecision, place: int) -> 
     """Predict the positive class from the threshold on, else the most probable other class."""
     others = rows.probabilities.copy()
     others[:, place] = -1.0
-    reached = rows.probabilities[:, place] >= decision.threshold
-    named = np.where(reached, place, others.argmax(axis=1)).astype(np.int64)
+    said = reached(rows.probabilities[:, place], decision.threshold)
+    named = np.where(said, place, others.argmax(axis=1)).astype(np.int64)
     return replace(rows, predictions=named, wrong=named != rows.labels)
 
 

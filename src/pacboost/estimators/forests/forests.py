@@ -25,12 +25,8 @@ from pacboost.estimators.bagging.fitting import (
 from pacboost.estimators.fitted.estimator import Estimator
 from pacboost.estimators.fitted.predicting import accuracy, answered, r_squared
 from pacboost.estimators.forests.growing import ForestClasses, ForestTrees, dependence
-from pacboost.estimators.inputs.documented import (
-    accepts_aliases,
-    described_by,
-    documented,
-    documented_like,
-)
+from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import described_by, documented, documented_like
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.kernels.threads import using
 from pacboost.ledgers.out_of_bag import OutOfBag

@@ -18,7 +18,7 @@ from sklearn.base import is_regressor
 
 from pacboost.errors import DataTypeError
 from pacboost.estimators.inputs.gathering import BY_BLOCKS, FEWER_ROWS, gathered
-from pacboost.estimators.inputs.parameters import plain_parameters
+from pacboost.estimators.inputs.parameters import checked_parameters
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.optional import is_collection, need
 
@@ -46,7 +46,7 @@ def fits_rows(method: Method) -> Method:
     @wraps(method)
     def call(self: Any, *args: Any, **named: Any) -> Any:
         first = args[0] if args else named.get("X")
-        with plain_parameters(self):
+        with checked_parameters(self):
             if is_collection(first) and not self._reads_partitions:
                 advice = FEWER_ROWS if is_regressor(self) else BY_BLOCKS
                 args, named = gathered((args, named), type(self).__name__, advice)

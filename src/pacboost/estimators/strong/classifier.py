@@ -25,9 +25,9 @@ from pacboost.estimators.fitted.classifier import MistakesAndPredictions
 from pacboost.estimators.fitted.estimator import Estimator
 from pacboost.estimators.fitted.predicting import accuracy
 from pacboost.estimators.fitting.attempt import all_or_nothing
-from pacboost.estimators.fitting.parameters import check_quality
-from pacboost.estimators.inputs.documented import accepts_aliases, described_by, documented
-from pacboost.estimators.inputs.parameters import draw_seed, read_seconds
+from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import described_by, documented
+from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.estimators.strong import reading, wishes
 from pacboost.estimators.strong.reading import Reading
@@ -38,7 +38,7 @@ from pacboost.fit.roles import Roles, RolesAsk, Rows
 from pacboost.fit.targets import read_labels
 from pacboost.models.model import Model
 from pacboost.models.schema import ColumnOptions, Schema
-from pacboost.numerics.checks import positive_whole, probability
+from pacboost.numerics.checks import probability
 from pacboost.questions import verdict
 from pacboost.questions.verdict import FitMeasurements
 from pacboost.samples.overlap import Overlap
@@ -319,11 +319,8 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     def _start(self) -> None:
         """Check the parameters, and forget an earlier fit."""
         _ = self._wish
-        probability("delta", self.delta)
         if self.epsilon is not None:
             probability("epsilon", self.epsilon)
-        if self.n_estimators is not None:
-            positive_whole("n_estimators", self.n_estimators)
         if isinstance(self.text_columns, str) and self.text_columns != "auto":
             raise invalid(
                 "text_columns",
@@ -362,14 +359,14 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
             rows=number,
             several_labels=several,
             rounds=self.n_estimators,
-            quality=check_quality(self.quality),
+            quality=self.quality,
             common=common | ({"text_columns": texts} if texts else {}),
         )
 
         def take(chosen: Rows) -> Any:
             return [rows[i] for i in chosen] if isinstance(rows, list) else rows.take(chosen)
 
-        seconds = read_seconds("time_limit", self.time_limit)
+        seconds: Any = self.time_limit  # read as the fit began
         outcome = EpsilonSearch(choice, take, labels, roles, promise, weights, seconds).run()
         self.choice_ = f"{choice.words}, because {choice.why}"
         parts = {"learn": roles.learn, "watch": roles.validate, "certify": roles.certify}

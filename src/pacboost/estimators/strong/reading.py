@@ -17,16 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, FileError, ParameterError, invalid
-from pacboost.estimators.inputs.documented import guess
+from pacboost.estimators.inputs.aliases import guess
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.columns import Columns
 from pacboost.sources.data_file import DataFile, read_as_a_whole
 from pacboost.sources.dataframe import is_frame, open_frame
 from pacboost.sources.file_rows import read_csv
-from pacboost.sources.frame_table import CellOrigin, FrameTable
+from pacboost.sources.frame_table import FrameTable
+from pacboost.sources.kinds.column import CellOrigin
+from pacboost.sources.kinds.dates import orders, read_dates
 from pacboost.sources.oracles.oracle import AbstractOracle
+from pacboost.sources.spelling import Spelling
 from pacboost.sources.table import Table
-from pacboost.sources.written import Spelling, orders, read_dates
 
 ORDERS = {"auto": None, "day-first": True, "month-first": False}
 """How dates such as 1/2/2024 are written, if no date of their column shows it."""

@@ -26,7 +26,7 @@ from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.boosting import FitData, boost
 from pacboost.estimators.boosting.text import TextBoostClassifier
-from pacboost.estimators.inputs.parameters import plain_parameters
+from pacboost.estimators.inputs.parameters import checked_parameters
 from pacboost.estimators.strong.reading import Reading, ordered
 from pacboost.fit import taking
 from pacboost.fit.examples import class_weights
@@ -285,7 +285,7 @@ class EpsilonSearch:
         if validate is None:
             estimator.fit(X, labels, weights, **more)
         else:
-            with plain_parameters(estimator):
+            with checked_parameters(estimator):
                 boost(estimator, FitData(X, labels, weights, validates=np.isin(rows, validate)))
         ledger = estimator.ledger_  # rows are named by their numbers among all, not in this fit
         hard = [replace(entry, row=int(rows[entry.row])) for entry in ledger.hard]

@@ -22,10 +22,10 @@ from pacboost.numerics.markup import bold, table
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.dataframe import to_frame
-from pacboost.sources.levels import is_missing
 from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
 from pacboost.sources.text import TextFeatures, condition_words
+from pacboost.sources.values import is_missing
 
 Doubles = NDArray[np.float64]
 Ground = tuple[str, Doubles, int]

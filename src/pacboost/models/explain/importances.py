@@ -15,8 +15,9 @@ from pacboost.numerics.same_bits import row_totals
 from pacboost.samples.sample import Sample
 from pacboost.sources.dataframe import to_frame
 from pacboost.sources.derived import DerivedTable
-from pacboost.sources.levels import Level
-from pacboost.sources.table import Table, Values
+from pacboost.sources.look_up import Level
+from pacboost.sources.table import Table
+from pacboost.sources.values import Values
 from pacboost.training.metrics import Metric
 
 Doubles = NDArray[np.float64]

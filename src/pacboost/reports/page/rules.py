@@ -58,6 +58,10 @@ def rounds(subject: Subject, rows: Rows) -> Section | None:
         name = "on validation rows" if loss else f"{what} on validation rows"
         lines.append(Line(name, "two", watched))
     body = curves(lines, numbers_, "round", f"{what.capitalize()} by round", shares=not loss)
+    for label, values in ledger.shown().items():
+        line = Line(label, "two", np.array(values, dtype=np.float64))
+        other = curves([line], numbers_, "round", f"{label.capitalize()} by round", shares=False)
+        body = together(body, other)
     if loss:
         lead: list[str | None] = ["The mean loss after every round."]
         return Section("rounds", "Round by round", lead, body)

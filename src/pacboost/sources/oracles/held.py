@@ -17,11 +17,11 @@ from pacboost.errors import DataError
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.arrow import ArrowColumn, ArrowTable, doubles, memory, one_chunk
 from pacboost.sources.dataframe import WIDE, is_frame, numbers_of, open_frame
-from pacboost.sources.levels import is_missing
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.files import features
 from pacboost.sources.sparse import SparseTable, checked_matrix
-from pacboost.sources.table import FINITE, Table, Values, refuse_text
+from pacboost.sources.table import FINITE, Table, refuse_text
+from pacboost.sources.values import Values, is_missing
 
 NO_LABEL = "has no label. Drop rows without a label."
 

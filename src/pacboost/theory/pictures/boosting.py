@@ -21,6 +21,7 @@ from pacboost.numerics.checks import positive_whole, probability
 from pacboost.reports.plots import figure, tidy
 from pacboost.sources.toy import lecture_points
 from pacboost.theory.explain import proof
+from pacboost.theory.measure_proof import Crossings
 from pacboost.theory.pictures.learning import regions
 
 if TYPE_CHECKING:
@@ -145,14 +146,16 @@ def elevator(
     A row on floor N has weight M(N): 1 up to floor 0, less by edge·epsilon on every floor above,
     and 0 from floor 1/(edge·epsilon) on. A right rule collects M and takes the row up one floor, a
     wrong one costs M and takes it down. After i rounds every ride has collected at most
-    1/(2·edge·epsilon) + edge·epsilon·i/2, so the rounds end. Returns the two axes.
+    1/(2·edge·epsilon) + edge·epsilon·i/2, so the rounds end. The third axes count how often the
+    last ride goes from each floor to the next and back: up at most once more than down, or, below
+    the ground floor, down at most once more than up. Returns the three axes.
 
-    >>> [place.get_ylabel() for place in elevator(20)]
+    >>> [place.get_ylabel() for place in elevator(20)][:2]
     ['floor N: right rules minus wrong rules', 'collected: sum of ±M']
     """
     slope = probability("edge", edge) * probability("epsilon", epsilon)
     last = positive_whole("rounds", rounds)
-    axes: NDArray[Any] = figure((9, 3.8)).subplots(1, 2)
+    axes: NDArray[Any] = figure((12, 3.8)).subplots(1, 3)
     rules = Measure(edge, epsilon, share=1.0)
     number = np.arange(last + 1)
     for label, ride in rides(last, slope, seed).items():
@@ -164,7 +167,15 @@ def elevator(
     axes[1].plot(number, bound, color="black", ls="--", label="1/(2εγ) + εγi/2")
     axes[0].set(xlabel="round", ylabel="floor N: right rules minus wrong rules")
     axes[1].set(xlabel="round", ylabel="collected: sum of ±M")
-    for place, corner in zip(axes, ("upper left", "lower left"), strict=True):
+    label, ride = list(rides(last, slope, seed).items())[-1]
+    counted = Crossings(1)
+    for floor, step in zip(np.cumsum(ride) - ride, ride.astype(np.int8), strict=True):
+        counted.count(np.array([floor]), np.array([step]))
+    for way, counts in (("up", counted.up), ("down", counted.down)):
+        at = np.array(sorted(counts)) + (0.3 if way == "up" else 0.7)
+        axes[2].barh(at, [counts[k] for k in sorted(counts)], 0.4, label=way)
+    axes[2].set(xlabel=f"crossings: {label}", ylabel="between floor N and N + 1")
+    for place, corner in zip(axes, ("upper left", "lower left", "lower right"), strict=True):
         tidy(place).legend(frameon=False, loc=corner)
     return axes
 

@@ -1,0 +1,1 @@
+"""The parameters of estimators: names, defaults, checks and meanings, each declared once."""
