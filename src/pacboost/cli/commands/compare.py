@@ -13,6 +13,7 @@ import click
 from pacboost.cli import options
 from pacboost.cli.inputs.files import check_output, data_file
 from pacboost.cli.output import answer, print_parts
+from pacboost.learners.registry import LEARNERS
 
 
 @click.command(
