@@ -13,6 +13,7 @@ import click
 from pacboost.cli import options
 from pacboost.cli.inputs.files import check_output, data_file
 from pacboost.cli.output import answer, print_parts
+from pacboost.learners.registry import LEARNERS
 
 
 @click.command(
@@ -35,7 +36,7 @@ from pacboost.cli.output import answer, print_parts
     help="Names of boosters, separated by commas, or 'all'.",
 )
 @click.option(
-    "--learner", type=click.Choice(["stump", "tree"]), default="stump", help="The weak learner."
+    "--learner", type=click.Choice([*LEARNERS]), default="stump", help="The weak learner."
 )
 @options.leaves
 @click.option("--rounds", default=100, help="Maximum number of rounds of each booster.")

@@ -11,6 +11,7 @@ from click.core import ParameterSource
 from pacboost.boosters.registry import BOOSTERS, loss_names
 from pacboost.cli import options
 from pacboost.cli.group import option_name
+from pacboost.learners.registry import LEARNERS
 
 BY_HAND = "leaves learning_rate max_bins resample validation certify hardest monotone interact"
 """Options that require --booster or --learner."""
@@ -119,7 +120,7 @@ class BoosterName(Names):
 )
 @click.option(
     "--learner",
-    type=click.Choice(["stump", "tree"]),
+    type=click.Choice([*LEARNERS]),
     help="The weak learner.  [default: chosen automatically; with --booster: stump; by filtering: "
     "tree]",
 )
