@@ -21,6 +21,7 @@ MISSING_FUNCTION = (
 
 def as_loss(choice: Any) -> Loss[Any]:
     """Return the regression booster for a loss, given by its name or as a function."""
+    # a class is callable, too, but was meant as a name: it is refused below
     if callable(choice) and not isinstance(choice, type):
         return CustomLoss(choice)
     if isinstance(choice, str) and choice == CustomLoss.name:

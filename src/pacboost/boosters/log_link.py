@@ -43,11 +43,13 @@ class LogLink(Newton, Loss[NewtonState]):
 
     def steps(self, means: Floats) -> Floats:
         """Return the logarithm of the ratio of targets to predictions in each cell."""
+        # a cell of zeros alone would go to minus infinity; exp(-8) is a factor of 3,000 a round
         return np.asarray(log(np.maximum(1.0 + means, MIN_FACTOR)))
 
     def constant(self, state: NewtonState, sums: Sums) -> Floats:
         weights = np.broadcast_to(state.base, state.targets.shape)
         mean_target = total(weights * state.targets) / total(weights)
+        # the minimum in closed form: Newton's step from F = 0 would be far off for large means
         return np.full((1, 1), math.log(max(mean_target, 1e-300)))
 
     def slopes(self, state: NewtonState) -> tuple[Floats, Floats]:

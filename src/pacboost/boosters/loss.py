@@ -41,6 +41,7 @@ class Loss(Booster[S]):
         """Return the mean loss on the rows of a run; ``base`` has a weight for each row, or one."""
         if self.kernel is not None:
             return mean_cost(self.kernel, (targets - scores)[:, None], base)
+        # the plain mean, since a weighted one of equal weights may differ in its last bit
         return self.value(targets, scores, base if base.size > 1 else None)
 
 

@@ -125,6 +125,7 @@ class Newton(Booster[NewtonState]):
     def values(self, state: NewtonState, sums: Sums, cells: Cells) -> CellValues:
         if self.prior and not state.cast and len(sums.pulls) == 1:
             return whole_values(self.constant(state, sums), state.unit)
+        # both sums are whole; their units differ by a power of two, which costs no digit
         means = sums.means(self._penalty(state)) * state.step_unit
         return whole_values(self.rate(len(state.cast)) * self.steps(means), state.unit)
 
@@ -146,8 +147,10 @@ class Newton(Booster[NewtonState]):
 
     def _weigh(self, state: NewtonState) -> NewtonState:
         pulls, curvatures = self.slopes(state)
+        # scales follow from two sums alone, so that they do not depend on the order of rows
         sizes = total(state.base * np.abs(pulls)), total(state.base * curvatures)
         pull_unit, curvature_unit = (whole_scale(size) if size > 0 else 1.0 for size in sizes)
+        # rounded before it is weighted: a row of weight 3 equals three rows
         state.pulls[:, 0] = np.rint(state.base * np.rint(pulls * pull_unit))
         state.weights[:, 0] = np.rint(state.base * np.rint(curvatures * curvature_unit))
         return replace(
@@ -174,4 +177,5 @@ class Gentle(ExponentialWeights):
 
     def values(self, state: ExponentialState, sums: Sums, cells: Cells) -> CellValues:
         values = self.learning_rate * sums.means()
+        # a mean of signs is at most 1, but the learning rate may be larger
         return whole_values(np.clip(values, -MAX_VOTE, MAX_VOTE))

@@ -88,8 +88,10 @@ class CustomObjective(Newton):
         if not takes_weights(self.function):
             gradients, curvatures = self._ask(labels, scores)
             return -gradients, curvatures
+        # a copy: the function of a user may write into what it gets
         weights = np.array(np.broadcast_to(state.user_base, labels.shape))
         gradients, curvatures = self._ask(labels, scores, weights)
+        # a function of weights returns weighted slopes, and rows are weighted again below
         return -gradients / state.user_base, curvatures / state.user_base
 
     def _ask(self, labels: Floats, *others: Floats) -> tuple[Floats, Floats]:
@@ -109,6 +111,8 @@ class CustomObjective(Newton):
             if abs(step) * self.per_score < state.unit:
                 break
             tried = at(score + step)
+            # a loss need not be convex: shorten the step until the slope falls; NaN
+            # shortens it, too
             if not abs(tried[0]) < abs(pull):
                 step /= 2
                 continue

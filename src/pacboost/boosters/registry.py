@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pacboost.boosters.loss import Loss
 
 
+# files hold families, so that names do not follow from files: soft_margin.py has six
 MODULES = {
     "adaboost": "adaboost",
     "adaboost_v": "maximal_margin",
@@ -39,6 +40,7 @@ MODULES = {
 BOOSTERS: Registry[Booster[Any]] = Registry("pacboost.boosters", MODULES)
 LOSSES: Registry[Loss[Any]] = Registry("pacboost.boosters.losses")
 """The losses of regression: each lies in the file of its name."""
+# the other four have the same names in scikit-learn
 LOSS_NAMES = {"squared_error": "square", "absolute_error": "absolute"}
 """Names of losses in scikit-learn, and in pacboost."""
 

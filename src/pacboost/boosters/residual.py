@@ -109,6 +109,7 @@ class Residual(Loss[ResidualState]):
         return state.unit
 
     def values(self, state: ResidualState, sums: Sums, cells: Cells) -> CellValues:
+        # a later tree may be a constant, too, and is shrunk
         first = not state.cast and len(sums.pulls) == 1
         rate = 1.0 if first else grown(self.learning_rate, len(state.cast), self.grows_after)
         return whole_values(rate * self.best(state, sums, cells, shrunk=not first), state.unit)
@@ -141,6 +142,7 @@ class Residual(Loss[ResidualState]):
         return [getattr(self, name) for name in self.parameters]
 
     def stop(self, state: ResidualState) -> str | None:
+        # smaller residuals than a unit would be rounded to nothing
         return ALL_MET if state.largest < state.unit else None
 
     def _weigh(self, state: ResidualState, moved: Moved | None = None) -> ResidualState:
@@ -152,6 +154,7 @@ class Residual(Loss[ResidualState]):
         arguments = cells, values.reshape(-1), state.targets, scores, largest_of_members
         together(native.advance, *arguments, at_most=largest_of_members.size)
         largest = float(largest_of_members.max())
+        # pulls then lie in [-1, 1] times the weight, and use its 52 bits
         scale = math.ldexp(1.0, -math.frexp(max(largest, state.unit))[1])
         state = self.prepared(replace(state, largest=largest, scale=scale))
         return replace(state, pull=max(1, self.weigh(state)))

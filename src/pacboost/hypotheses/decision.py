@@ -24,6 +24,7 @@ def class_values(outputs: int) -> CellValues:
     The last cell has the value 0 and is for ties.
     """
     named = np.array([[-1.0], [1.0]]) if outputs == 1 else np.eye(outputs)
+    # a tie names no class, and adds nothing
     return np.vstack([named, np.zeros((1, outputs))])
 
 

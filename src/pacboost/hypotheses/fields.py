@@ -62,6 +62,7 @@ class Column:
             return np.array(values, dtype=self.type)
         array: NDArray[Any] = np.concatenate(values).astype(self.type)
         if self.bits is not None:
+            # a set of levels has 256 places, of which a file would hold 256 bytes
             return np.packbits(array == self.bits[1], axis=1)
         return self._in_units(array) if self.unit else array
 
@@ -69,6 +70,7 @@ class Column:
         if values.size > 2 * MAX_UNITS:
             return values
         units = np.rint(values / self.unit)
+        # a vote by another program may hold values between the multiples
         if not np.array_equal(units * self.unit, values):
             return values
         for kind in (np.int16, np.int32) if values.size <= MAX_UNITS else (np.int32,):

@@ -144,6 +144,7 @@ class Forest:
         return sums
 
     def _add(self, lines: NDArray[np.unsignedinteger], sums: Sums) -> None:
+        # numbers are averaged, whatever ``hard`` says
         hard = self.hard and self.classes > 0
         for block in self.blocks:
             native.add_values(
@@ -173,6 +174,7 @@ class Forest:
                 answers = values[first + leaves[:, number]].astype(np.float64)
                 sums, squares, number = sums + answers, squares + answers**2, number + 1
         mean = sums / max(1, number)
+        # E[x²] - E[x]² of equal numbers may round to just below 0
         variance = np.maximum(squares / max(1, number) - mean**2, 0.0)
         return np.asarray(self.scale * np.sqrt(variance))
 

@@ -83,6 +83,7 @@ class ClassFunction(BlackBox, Hypothesis):
     def cells(self, sample: Sample) -> Cells:
         what = f"the number of a class, 0 to {self.classes - 1}"
         answers = self._answers_of(sample, what)
+        # -1 would silently be the last class
         if not np.isin(answers, np.arange(self.classes)).all():
             raise DataError(
                 f"{self.description} answered {answers.ravel()[0]!r}; it must be {what}"

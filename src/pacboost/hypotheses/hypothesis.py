@@ -117,6 +117,7 @@ class FeaturePart:
 
     @classmethod
     def sum(cls, parts: Sequence[FeaturePart]) -> FeaturePart:
+        # differences are added at their cuts and summed once: t rules cost t log t, not t²
         every = np.concatenate([part.thresholds for part in parts])
         thresholds, places = np.unique(every, return_inverse=True)
         steps = np.zeros((thresholds.size + 1, parts[0].missing.size))
@@ -254,6 +255,7 @@ class Rule(Hypothesis):
     values = np.array([[-1.0], [1.0]])
 
     def cells(self, sample: Sample) -> Cells:
+        # a view: truth values are bytes of 0 and 1 already
         return (self.answers(sample) > 0).view(np.uint8)
 
     def applied(self, cell: int, row: Values, names: Names) -> str:

@@ -55,12 +55,14 @@ class StumpRule(Rule):
         if sample.bins is not None:
             column = sample.column(self.feature)
             is_above = column > self.cut
+            # the code of a missing value is the largest, so it would count as above
             is_missing = column == sample.bins.missing
         else:
             values = sample.table.block(self.feature, self.feature + 1)[:, 0]
             is_above = values > self.value_cut
             is_missing = np.isnan(values)
         answers: Answers = is_above.view(np.int8)
+        # in place: one byte a row, and no second array
         answers *= 2 * self.above
         answers -= self.above
         if is_missing.any():
@@ -68,6 +70,7 @@ class StumpRule(Rule):
         return answers
 
     def agreement(self, sample: Sample) -> Answers:
+        # the kernel reads codes
         if sample.bins is None:
             return super().agreement(sample)
         agree: Answers = np.empty(sample.n_rows, dtype=np.int8)
@@ -125,6 +128,7 @@ class StumpRule(Rule):
         missing = values[1] if self.missing > 0 else values[0]
         if self.is_constant:
             return FeaturePart.constant(missing)
+        # cell 1 is the answer +, which lies below the cut if ``above`` is -1
         low, high = values[::-1] if self.above < 0 else values
         cuts = np.array([self.threshold], dtype=np.float32)
         return FeaturePart.cut(self.feature, cuts[np.isfinite(cuts)], low, high, missing)

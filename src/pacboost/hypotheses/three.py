@@ -73,6 +73,7 @@ class Three(Hypothesis):
 
 def _part(sample: Sample, rows: NDArray[np.intp]) -> Sample:
     table = sample.table
+    # rows of codes are taken as they are: there are no values to code again
     if isinstance(table, CodedTable):
         return unlabelled(table.take(rows), sample.bins)
     part: Table = ArrayTable(sample.rows[rows], table.names, table.levels)

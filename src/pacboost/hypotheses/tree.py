@@ -145,6 +145,7 @@ class TreeRule(hypothesis.Hypothesis):
         goes_left = (np.arange(256) <= self.cut[:, None]).astype(np.uint8)
         goes_left[:, self.bins.missing] = self.missing_left
         subsets = self.member >= 0
+        # the line of a subset has a place for the missing code, too
         goes_left[subsets] = self.members[self.member[subsets]]
         return goes_left
 
@@ -173,6 +174,7 @@ class TreeRule(hypothesis.Hypothesis):
         splits = self.feature.size
         cover = [0.0] * splits + weights.tolist()
         lefts, rights = self.left.tolist(), self.right.tolist()
+        # children have larger numbers, so they are summed before their parents
         for t in range(splits - 1, -1, -1):
             for child in (lefts[t], rights[t]):
                 cover[t] += cover[child if child >= 0 else splits + ~child]
@@ -194,6 +196,7 @@ class TreeRule(hypothesis.Hypothesis):
                 low, high = high, low
             top, bottom = values[low].max(), values[high].min()
             if top > bottom:
+                # a multiple of the unit, or scores would not add up exactly
                 middle = round((top + bottom) / (2 * unit)) * unit
                 values[low] = np.minimum(values[low], middle)
                 values[high] = np.maximum(values[high], middle)
@@ -239,6 +242,7 @@ class TreeRule(hypothesis.Hypothesis):
             text = f"{column} in {{{names.some_levels(feature, levels)}}}"
         else:
             cut, thresholds = int(self.cut[split]), self.bins.thresholds[feature]
+            # a cut above all thresholds divides known from missing values
             if cut >= thresholds.size:
                 return f"{column} is {'known' if left else 'missing'}"
             text = names.side(feature, float(thresholds[cut]), above=not left)
@@ -261,6 +265,7 @@ class TreeRule(hypothesis.Hypothesis):
         tightest: dict[Hashable, int] = {}
         for split, goes_left in self.path(cell):
             feature, cut = int(self.feature[split]), int(self.cut[split])
+            # a hole says the same at every split of the feature
             if np.isnan(row[feature]):
                 conditions[feature] = names.missing(feature)
                 continue

@@ -84,6 +84,7 @@ class Vote:
         scores = np.zeros((table.n_rows, self.outputs))
         sample = unlabelled(table, bins_of(self.hypotheses))
         for hypothesis, vote in zip(self.hypotheses, self.votes, strict=True):
+            # one array for all rounds: with many classes a thousand copies would not fit
             scores += vote * hypothesis.said(sample)
             yield self._shaped(scores)
 
@@ -162,6 +163,7 @@ class Vote:
 
     def _add_steps(self, first: int, values: NDArray[np.floating], scores: Scores) -> None:
         features, cuts, offsets, steps, missing = self._packed_steps
+        # a block has some of the columns, and the features are sorted
         a, b = features.searchsorted([first, first + values.shape[1]]).tolist()
         columns, offsets, missing = features[a:b] - first, offsets[a : b + 1], missing[a:b]
 

@@ -92,8 +92,11 @@ def _collect(value: object, fingerprints: _Fingerprints, parts: list[bytes]) -> 
     if isinstance(value, bool | int | float | str | None):
         parts.append(repr(value).encode())
     elif isinstance(value, Bins):
+        # all trees of a vote share one object: hashed once, not a thousand times
         if id(value) not in fingerprints:
             asked_of = fingerprints.asked
+            # a file holds thresholds of these features only, and its reader computes
+            # the same digest
             columns = range(len(value.thresholds)) if asked_of is None else asked_of
             cuts = np.concatenate([np.empty(0), *(value.thresholds[j] for j in columns)])
             tables = [cuts, value.sizes, value.levels, value.middle]

@@ -105,6 +105,7 @@ class WordList(Hypothesis):
 
     def allowed(self, values: CellValues, unit: float = VOTE_UNIT) -> CellValues:
         """Round values to ``GRID``, and set the last ones to 0 if the list abstains."""
+        # where votes are coarser, as for numbers of large size, their unit decides
         coarse = unit < GRID
         rounded: CellValues = np.rint(values / GRID) * GRID if coarse else values.copy()
         rounded += 0.0  # a file holds whole multiples, which cannot represent -0
@@ -144,6 +145,7 @@ def _holding(table: Table, word: int) -> NDArray[np.integer]:
     if isinstance(table, WordTable):
         return table.holding(word)
     column = table.block(word, word + 1)[:, 0]
+    # a column of a dense table counts as a word of the rows where it is not 0
     return np.flatnonzero((column != 0) & ~np.isnan(column))
 
 
@@ -172,6 +174,7 @@ class WordIndex:
         values = np.empty((words.size, last[0].size))
         for rule, vote, part in zip(rules, votes, np.split(values, np.cumsum(sizes)), strict=False):
             np.multiply(rule.added, vote, out=part)
+        # stable: of equal words, lists stay in the order of rounds
         order = np.argsort(words, kind="stable")
         counts = np.bincount(words, minlength=1)
         numbers = [-1 if rule.every else number for number, rule in enumerate(rules)]

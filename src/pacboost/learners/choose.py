@@ -24,6 +24,7 @@ def as_learner(choice: object, parameter: str = "estimator") -> Learner:
         if choice in LEARNERS:
             return LEARNERS[choice]()
     elif not inspect.isclass(choice):
+        # only such an estimator can be cloned; others are copied
         if hasattr(choice, "fit") and hasattr(choice, "get_params"):
             from pacboost.learners.sklearn import SklearnLearner
 
@@ -50,6 +51,7 @@ class OwnEstimator:
     def __call__(self, X: Any, y: Any) -> Any:
         if (y == y[0]).all():  # few estimators can fit a single class
             return partial(_constant, y[0])
+        # every round fits a copy, and the user's object stays as it was given
         model = deepcopy(self.estimator)
         model.fit(X, y)  # which may return nothing
         return model

@@ -63,6 +63,7 @@ class Search(ABC):
             )
         weights = request.rows()
         if chosen is not None:
+            # a learner of a user knows weights, and nothing of chosen rows
             weights[np.setdiff1d(np.arange(weights.size), chosen)] = 0
         sample = self.sample
         if not weights.any():  # no row asks for any change, and black boxes need some rows
@@ -145,9 +146,10 @@ class FunctionSearch(Search):
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
         rows = self.sample.rows
+        # weights, if it takes them, are exact; rows drawn by weight are not
         if accepts(self.function, 3):
             rule = self.function(rows, answers, weights / weights.sum())
-        elif np.ptp(weights) == 0:
+        elif np.ptp(weights) == 0:  # a draw would only add noise
             rule = self.function(rows, answers)
         else:
             chosen = draw(weights, weights.size, np.random.default_rng(seed))

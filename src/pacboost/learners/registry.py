@@ -9,6 +9,7 @@ from pacboost.registry import Registry
 if TYPE_CHECKING:
     from pacboost.learners.learner import Learner
 
+# files that help learners are named, since they are fewer and change less often
 LEARNERS: Registry[Learner] = Registry(
     "pacboost.learners",
     others=(

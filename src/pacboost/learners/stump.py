@@ -67,6 +67,7 @@ class Stump(Learner):
         has two signs.
         """
         dimension = vc_of_stumps(sample.table.n_columns)
+        # without bins there are as many cuts as real numbers
         if sample.bins is None:
             return Capacity(vc_dimension=dimension)
         return Capacity(vc_dimension=dimension, log_size=math.log(2 * count_rules(sample.bins)))

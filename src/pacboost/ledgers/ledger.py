@@ -208,7 +208,9 @@ class Ledger:
             f.name: [getattr(entry, f.name) for entry in self.rounds] for f in fields(Round)
         }
         table["bound"] = [
-            self.factor * math.exp(min(product, 700.0)) for product in self.log_products()
+            # exp(709) is the largest double, and a bound above 1 says nothing anyway
+            self.factor * math.exp(min(product, 700.0))
+            for product in self.log_products()
         ]
         table["bound_errors"] = self._form(lambda e: 0.5 * math.log1p(-(e.edge**2)))
         table["bound_edges"] = self._form(lambda e: -0.5 * e.edge**2)
@@ -226,6 +228,8 @@ class Ledger:
             return [None] * len(self.rounds)
         total, form = 0.0, []
         for entry in self.rounds:
+            # a rule without mistakes has the product 0, while its capped vote has the
+            # Z that was measured
             total += log_factor(entry) if entry.edge < 1 else math.log(entry.normaliser)
             form.append(math.exp(total))
         return list(form)
@@ -268,6 +272,7 @@ class Ledger:
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return all rounds as a data frame of pandas, polars or pyarrow."""
+        # here, since most programs never ask for a frame
         import narwhals as nw
 
         return nw.from_dict(self.columns(), backend=backend).to_native()  # type: ignore[arg-type]
@@ -277,6 +282,7 @@ class Ledger:
         content = dict(vars(self))
         for name in ("rounds", "refills", "hard"):  # asdict would copy them number by number
             content[name] = [dict(vars(entry)) for entry in content[name]]
+        # left out where unused, so that ledgers of runs without them keep their digest
         for name in ("revised", "hard", "vote_digest"):
             if not content[name]:
                 del content[name]
@@ -310,6 +316,7 @@ class Ledger:
         """Return the part that equal runs share: all fields but times and texts."""
         content = self.to_dict()
         for entry in content["rounds"]:
+            # equal runs under other column names, and on another day, have one digest
             for name in UNCOMPARED:
                 del entry[name]
         for entry in content["refills"]:

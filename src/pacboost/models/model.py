@@ -131,6 +131,7 @@ class Model:
         """The names of all classes, or of all labels if a row may have several."""
         if self.labels:
             return list(map(str, range(self.labels)))
+        # tolist: str of a NumPy number is not that of the number the user gave
         return [str(name) for name in self.classes.tolist()]
 
     def importances(self) -> NDArray[np.float64]:
@@ -226,6 +227,7 @@ class Model:
         """Apply ``of_one`` to the score of two classes or of a label, ``of_many`` to rows."""
         linked: NDArray[np.float64]
         if self.ledger.several_labels:
+            # each label by itself: their probabilities need not add up to 1
             linked = of_one(2 * scores)
         elif scores.ndim == 1:
             linked = np.stack([of_one(-2 * scores), of_one(2 * scores)], axis=1)

@@ -79,6 +79,7 @@ def cut_of_score(model: Model, threshold: float, place: int) -> Cut:
         return Cut(place, -side * MAX_SCORE)
     if not reaches(high):
         raise ParameterError(f"the threshold is {threshold}; no score reaches it")
+    # 64 steps at most: floats in their order are whole numbers
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if reaches(middle) else (middle, high)

@@ -121,6 +121,7 @@ def of_vote(vote: Vote | Forest) -> Trees:
             steps.setdefault(int(rule.feature[0]), []).append(part)
         else:
             trees.append(_of_tree(rule, cast))
+    # a thousand stumps on ten columns are ten searches
     searches = [_search(feature, FeaturePart.sum(steps[feature])) for feature in sorted(steps)]
     constant = [Trees.always(always)] if always.any() else []
     return Trees.join([*constant, *searches, *trees], vote.outputs)
@@ -133,9 +134,12 @@ def _of_tree(rule: TreeRule, vote: float) -> Trees:
     subset: Whole = np.full(rule.feature.size, -1)
     subsets: list[Subset] = []
     pairs = zip((bins.thresholds[feature] for feature in rule.feature), rule.cut, strict=True)
+    # a cut above all thresholds asks whether the value is known: infinity sends all known
+    # ones left
     cuts = np.array([t[c] if c < t.size else np.inf for t, c in pairs], dtype=np.float32)
     for split in np.flatnonzero(chosen):
         inside = rule.members[rule.member[split], : bins.levels[rule.feature[split]]] != 0
+        # some runtimes take an empty set for the end of the list
         if inside.all() or not inside.any():  # all levels go one way
             cuts[split] = np.inf if inside.all() else -np.inf
         else:

@@ -79,6 +79,7 @@ def written(content: dict[str, Any]) -> tuple[bytes, list[Array]]:
 
 def _plain(value: object, arrays: list[Array], where: str, depth: int) -> Any:
     """Turn a value into JSON types; arrays are appended to ``arrays``, in order of sorted keys."""
+    # numbers in JSON take twice the space and ten times as long to read
     if isinstance(value, np.ndarray):
         return {"array": _put_aside(value, arrays, where)}
     if depth < MAX_DEPTH and isinstance(value, list | tuple):
@@ -86,6 +87,7 @@ def _plain(value: object, arrays: list[Array], where: str, depth: int) -> Any:
             return {"strings": _strings(value, arrays, where)}
         return [_plain(v, arrays, f"{where}[{k}]", depth + 1) for k, v in enumerate(value)]
     if depth < MAX_DEPTH and isinstance(value, dict) and not {"array", "strings"} & set(value):
+        # sorted, so that equal content has equal bytes and one digest
         keys = [_checked_text(key, where) for key in sorted(value, key=str)]
         return {key: _plain(value[key], arrays, f"{where}.{key}", depth + 1) for key in keys}
     if isinstance(value, str):
@@ -107,6 +109,7 @@ def _checked_text(text: str, where: str) -> str:
 def _put_aside(array: Array, arrays: list[Array], where: str) -> int:
     if array.dtype.str[1:] not in TYPES or not 1 <= array.ndim <= MAX_AXES:
         raise FileError(f"{where} cannot be saved: an array of {array.dtype} and {array.ndim} axes")
+    # the same bytes from every machine
     arrays.append(np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")))
     return len(arrays) - 1
 
@@ -136,6 +139,7 @@ def read(
     counts = {b"{": 240, b"[": 96, b",": 64, b":": 260}
     cost = 2 * len(text) + sum(price * text.count(mark) for mark, price in counts.items())
     room.take(cost, "the document")
+    # the writer escapes all else, so other bytes are damage, and a character is a byte
     if not text.isascii():
         raise ValueError("the document holds bytes that are not ASCII")
     document = json.loads(
@@ -158,6 +162,8 @@ def read(
 
 
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    # Python keeps the last of equal keys and other programs the first: a file must not mean
+    # two things
     content = dict(pairs)
     if len(content) != len(pairs):
         raise ValueError(f"a key occurs twice among {[key for key, _ in pairs][:10]}")
@@ -165,6 +171,7 @@ def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _finite(text: str) -> float:
+    # json reads NaN and 1e999, which no writer writes
     number = float(text)
     if not math.isfinite(number):
         raise ValueError(f"{text:.40} is not a number that a fit writes")
@@ -185,10 +192,12 @@ def _filled(
     fill: Callable[[memoryview], int],
     room: MemoryBudget,
 ) -> Array:
+    # an array of no bytes may still have a long axis, which costs who walks it
     room.take(max(kind.itemsize * math.prod(shape), 64 * max(shape) * (0 in shape)), "arrays")
     array = np.empty(shape, dtype=kind)
     if array.size and fill(raw(array)) != array.nbytes:
         raise ValueError("the file ends within its arrays")
+    # NumPy takes any byte for true, and then counts with its value
     if kind.kind == "b" and array.size and array.view(np.uint8).max() > 1:
         raise ValueError("arrays: a truth value is neither 0 nor 1")
     return array.astype(kind.newbyteorder("="), copy=False)
@@ -203,6 +212,8 @@ class _Reader:
     next: int = 0
 
     def value(self, value: object, where: str, depth: int) -> Any:
+        # Python's own limit would end in a RecursionError, at a depth that depends on the
+        # caller
         if depth > MAX_DEPTH:
             raise ValueError(f"{where}: is nested too deeply")
         if isinstance(value, list):
@@ -216,6 +227,7 @@ class _Reader:
         return value
 
     def _referred(self, value: dict[str, Any], where: str) -> Any:
+        # in order, so that there is one way to write a content
         if value == {"array": self.next} and type(value["array"]) is int:
             self.next += 1
             if self.next <= len(self.arrays):

@@ -170,10 +170,12 @@ def _vote(core: Fields, about: Fields, classes: NDArray[Any]) -> dict[str, Any]:
     bins = None if stored is None else parts.bins_read(stored, features)
     names, levels = parts.names_read(about, given), parts.levels_read(core, features, bins)
     ledger = _ledger_read(core.part("ledger"), about)
+    # two classes share a score, labels do not
     each = ledger.several_labels or classes.size > 2
     if outputs != (classes.size if each else 1):
         core.refuse("outputs", f"are {outputs}, which does not go with {classes.size} classes")
     rules = from_plain(core.parts("rules"), features, bins, outputs)
+    # a file keeps the thresholds of these features only
     asked_of = [] if bins is None else asked(rules) or []
     if bins is not None and any(bins.thresholds[j].size < bins.sizes[j] for j in asked_of):
         core.refuse("bins", "lack thresholds of a feature that a rule asks for")

@@ -69,6 +69,7 @@ def bins_read(part: Fields, features: int | None = None) -> Bins:
     if (middle > sizes).any():
         part.refuse("middle", "lies beyond the bins of its feature")
     ends = np.cumsum(sizes_kept, dtype=np.int64)
+    # thresholds may fall where the next feature begins, and nowhere else
     falls = np.flatnonzero(thresholds[1:] < thresholds[:-1]) + 1
     if not np.isin(falls, ends).all():
         part.refuse("thresholds", "are not in order")
@@ -99,6 +100,7 @@ def classes_read(part: Fields) -> NDArray[Any]:
             part.refuse("classes", "are no distinct sets of two labels or more")
         return classes_of_sets(sets)
     labels = part.get("classes", list)
+    # True equals 1, so that NumPy would merge classes of mixed kinds
     kinds = {type(label) for label in labels}
     if len(kinds) > 1 or not kinds <= {str, bool, int, float}:
         part.refuse("classes", "are not words, numbers or truth values, all of one kind")
@@ -207,6 +209,7 @@ def _check_ledger(ledger: Ledger, classes: int) -> None:
     check_numbers("ledger.refills", ledger.refills)
     check_numbers("ledger.hard", ledger.hard)
     ledger.columns()
+    # the numbers have to go through the theorem, whether or not it certifies anything
     with suppress(NotCertified):
         training.product_bound(ledger)
 
@@ -249,6 +252,7 @@ def _check_certificate(
         raise ValueError(f"certificate.delta is {certificate.delta!r:.40}; it must lie in [0, 1)")
     _check_numbers("certificate.inputs", certificate.inputs)
     _check_numbers("certificate.details", certificate.details)
+    # made once here, so that a damaged number is refused at the door and not in a report
     str(certificate)
     estimates.in_words(certificate, held_out, names)
     estimates.next_step(certificate, held_out)

@@ -118,6 +118,8 @@ def _run(part: Fields, kind: type[Hypothesis], run: Run) -> Run:
         width = run.outputs if width == OUTPUTS else width
         arrays[name] = _column(part, name, column, run, lines, width)
         size = len(arrays[name]) if size is None else size
+    # a rule of three numbers is a Python object of some hundred bytes: the file bounds their
+    # number
     part.room.take(kind.BYTES * (size or 0), part.where)
     return Run(counts, arrays, run.features, run.outputs, run.bins, rules)
 
@@ -129,6 +131,7 @@ def _column(
     shape = (lines, width) if width or column.bits is not None else (lines,)
     if column.bits is not None:
         packed = part.array(name, np.uint8, lines, (width + 7) // 8, within=(0, 255))
+        # a bit becomes a byte, and for a moment two
         part.room.take(2 * len(packed) * width, part.where)
         low, high = column.bits
         bits = np.unpackbits(packed, axis=1, count=width).astype(column.type)
@@ -137,6 +140,7 @@ def _column(
     if column.unit and isinstance(stored, np.ndarray) and stored.dtype in (np.int16, np.int32):
         units = part.array(name, stored.dtype, *shape)
         part.room.take(8 * units.size, f"{part.where}.{name}")
+        # a power of two, so the product is exact
         return units * np.float64(column.unit)
     within = (0, run.features - 1) if column.of_features else column.within
     return part.array(name, column.type, *shape, within=within)
