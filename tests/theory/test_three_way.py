@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from pacboost.estimators.files import load
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost.errors import (
@@ -18,8 +19,8 @@ from pacboost.errors import (
     ParameterError,
     TooFewRowsWarning,
 )
-from pacboost.estimators.files import load
 from pacboost.hypotheses.three import Three
+from pacboost.loading import load
 from pacboost.models.file.format import model_bytes
 from pacboost.questions.verify import verify
 from pacboost.theory import three_way

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin, is_classifier
+from sklearn.base import RegressorMixin
 
+<<<<<<< HEAD
 from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_loss
 from pacboost.boosters.link import Link
@@ -18,26 +19,33 @@ from pacboost.boosters.losses.square import Square
 from pacboost.boosters.objective import CustomLoss
 from pacboost.boosters.registry import LOSSES
 from pacboost.errors import ParameterError, invalid
+=======
+from pacboost.boosters.objective import CustomLoss
+from pacboost.boosters.regression import Square
+>>>>>>> main
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.boosting import EstimatorChooser, FitData, boost
+from pacboost.estimators.boosting.choosing_numbers import NumbersChooser
 from pacboost.estimators.fitted.predicting import answered, r_squared
 from pacboost.estimators.fitted.vote_model import VoteModel
 from pacboost.estimators.fitting.callbacks import CallbackSupportMixin
-from pacboost.estimators.fitting.constraints import tree_changes
-from pacboost.estimators.fitting.nested import with_fields
-from pacboost.estimators.fitting.rounds import most_rounds
 from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.documented import described_by, documented
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.estimators.inputs.validation_sets import read_sets
 from pacboost.estimators.parameters.trials import TrialParameters
 from pacboost.estimators.parameters.values import Values
+<<<<<<< HEAD
 from pacboost.fit.ask import Ask, FitRows
 from pacboost.fit.recipe import Candidate, Recipe
 from pacboost.fit.settings import PATIENCE_OF_NUMBERS, Settings
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import RegressorLearner
 from pacboost.learners.tree import Tree
+=======
+from pacboost.fit.settings import Settings
+from pacboost.ledgers.ledger import LOG_LINK
+>>>>>>> main
 from pacboost.models.model import Model
 from pacboost.samples.sample import Sample
 from pacboost.training.metrics import Metric, metric_of
@@ -274,6 +282,7 @@ class BoostRegressor(CallbackSupportMixin, TrialParameters, RegressorMixin, Vote
         loss = LOSSES.get(self.loss) if isinstance(self.loss, str) else None
         tags.target_tags.positive_only = loss is not None and loss.link == Link.LOG
         return tags
+<<<<<<< HEAD
 
 
 @dataclass(frozen=True, eq=False)
@@ -356,3 +365,5 @@ class NumbersChooser(EstimatorChooser):
                     parameter=name,
                 )
         return settings
+=======
+>>>>>>> main

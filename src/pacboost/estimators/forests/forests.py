@@ -2,37 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin, RegressorMixin
-
-from pacboost.bounds.certificate import Certificate
-from pacboost.errors import DataError
-from pacboost.estimators.bagging.answers import NOT_ASKED, NumberAnswers, decided
-from pacboost.estimators.bagging.fitting import (
-    Callback,
-    answers_outside,
-    certificate_of,
-    counts_outside,
-    fit_members,
-    no_certificate,
-    score_outside,
-)
-from pacboost.estimators.fitted.estimator import Estimator
-from pacboost.estimators.fitted.predicting import accuracy, answered, r_squared
-from pacboost.estimators.forests.growing import ForestClasses, ForestTrees, dependence
+from pacboost.estimators.forests.forest import ForestClassifier, ForestRegressor
 from pacboost.estimators.inputs.aliases import accepts_aliases
-from pacboost.estimators.inputs.documented import described_by, documented, documented_like
-from pacboost.estimators.inputs.rows import fits_rows, takes_rows
-from pacboost.kernels.threads import using
-from pacboost.ledgers.out_of_bag import OutOfBag
-from pacboost.models.model import Model
+from pacboost.estimators.inputs.documented import documented, documented_like
 
 if TYPE_CHECKING:
+<<<<<<< HEAD
     from pacboost.hypotheses.shapes import Shapes
     from pacboost.models.explain.importances import Importances
 
@@ -270,6 +248,9 @@ class ForestRegressor(RegressorMixin, Estimator):  # type: ignore[misc]
     ) -> Shapes:
         """Return how the mean prediction changes with each feature, as step functions."""
         return dependence(self, features, top, X)
+=======
+    pass
+>>>>>>> main
 
 
 @accepts_aliases
