@@ -27,12 +27,7 @@ from pacboost.errors import (
     TooFewRowsWarning,
 )
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
-<<<<<<< HEAD
-from pacboost.estimators.files import load
 from pacboost.hypotheses.three import Three
-=======
-from pacboost.hypotheses.majority import Three
->>>>>>> main
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.tree import Tree
 from pacboost.loading import load

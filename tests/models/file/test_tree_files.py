@@ -14,11 +14,7 @@ import pacboost
 from pacboost import AdaBoostClassifier, BoostClassifier
 from pacboost.boosters import AdaBoost
 from pacboost.errors import FileError
-<<<<<<< HEAD
-from pacboost.estimators.files import load
 from pacboost.hypotheses.fields import MAX_UNITS
-=======
->>>>>>> main
 from pacboost.learners.tree import Tree
 from pacboost.loading import load
 from pacboost.models.file import format as model_file
