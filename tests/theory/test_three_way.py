@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from pacboost.estimators.files import load
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost.errors import (
