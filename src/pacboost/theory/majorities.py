@@ -247,7 +247,7 @@ MAX_TABLE_ROUNDS = 5_001
 @accepts_aliases
 @documented_like(BoostClassifier)
 @dataclass(eq=False, repr=False)
-class BoostByMajority(Boosted, Classifier):  # type: ignore[misc]
+class BoostByMajority(Boosted, Classifier):
     """Freund's boosting by majority: optimal in the number of rounds for a promised edge.
 
     The number of rounds follows from ``edge`` and ``epsilon`` before any row is seen, and every

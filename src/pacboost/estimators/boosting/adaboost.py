@@ -31,7 +31,7 @@ from pacboost.sources.explained_errors import checked_by_scikit_learn
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class AdaBoostClassifier(Boosted, Classifier):  # type: ignore[misc]
+class AdaBoostClassifier(Boosted, Classifier):
     """AdaBoost with a certificate of its training error, by scikit-learn's name and parameters.
 
     Without an estimator it boosts decision stumps on binned features: fast, exact in its sums, the

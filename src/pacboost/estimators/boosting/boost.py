@@ -20,7 +20,7 @@ from pacboost.estimators.parameters.values import Values
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class BoostClassifier(TrialParameters, Boosted, Classifier):  # type: ignore[misc]
+class BoostClassifier(TrialParameters, Boosted, Classifier):
     """Boost any weak learner by any booster, with a bound on the training error after every round.
 
     A parameter that is not set has an automatic value, which depends on the number of rows and

@@ -77,7 +77,7 @@ class TextColumns:
 @accepts_aliases
 @documented_like(BoostClassifier)
 @dataclass(eq=False, repr=False)
-class TextBoostClassifier(Boosted, Classifier):  # type: ignore[misc]
+class TextBoostClassifier(Boosted, Classifier):
     """Classify texts by the words in them: boosted lists of words, with readable rules and a bound.
 
     The first round is a linear support vector machine: every word of a text adds its votes on all

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
+from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.coverage import INTERVAL_METHODS, Forecast, IntervalRule
 from pacboost.errors import DataError, FileError, NotCertified, ParameterError, invalid
 from pacboost.estimators.decisions.decided import Decided, kept_rule, with_rule
@@ -157,6 +158,7 @@ class PredictionIntervals(Decided):
             )
         super().save(path, remember_rows=remember_rows)
 
+    certificate_: Certificate
     _words = "prediction intervals"
 
     @property
