@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from pacboost.errors import DataError
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.estimators.boosting.boosting import EstimatorChooser, FitData, boost
+from pacboost.estimators.boosting.boosted import Boosted
+from pacboost.estimators.boosting.boosting import EstimatorChooser
 from pacboost.estimators.boosting.choosing_words import WordsChooser
 from pacboost.estimators.fitted.classifier import Classifier
 from pacboost.estimators.fitted.explaining import explain_row
-from pacboost.estimators.fitting.callbacks import CallbackSupportMixin
 from pacboost.estimators.inputs.aliases import accepts_aliases
-from pacboost.estimators.inputs.documented import described_by, documented_like
-from pacboost.estimators.inputs.rows import fits_rows, takes_rows
-from pacboost.estimators.inputs.validation_sets import read_sets
+from pacboost.estimators.inputs.documented import documented_like
+from pacboost.estimators.inputs.rows import takes_rows
 from pacboost.estimators.parameters.values import Values
 from pacboost.models.explain import explanation
 from pacboost.models.explain.explanation import Explanation, class_number
@@ -78,7 +77,7 @@ class TextColumns:
 @accepts_aliases
 @documented_like(BoostClassifier)
 @dataclass(eq=False, repr=False)
-class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[misc]
+class TextBoostClassifier(Boosted, Classifier):
     """Classify texts by the words in them: boosted lists of words, with readable rules and a bound.
 
     The first round is a linear support vector machine: every word of a text adds its votes on all
@@ -187,16 +186,6 @@ class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[mis
     _other_meaning = ("max_features",)
     """Parameters that mean something else than in other classes: here the size of the vocabulary,
     as in scikit-learn's vectorizers."""
-
-    @fits_rows
-    @described_by(BoostClassifier.fit)
-    def fit(
-        self, X: object, y: object, sample_weight: object = None, *, X_val: object = None,
-        y_val: object = None, eval_set: object = None, copies: str = "draws",
-    ) -> Self:  # fmt: skip
-        """Fit the model."""
-        boost(self, FitData(X, y, sample_weight, read_sets(X_val, y_val, eval_set)), copies)
-        return self
 
     @explains_input
     def rules(self, k: int | None = 20, label: Any = None) -> list[str]:

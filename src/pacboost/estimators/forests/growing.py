@@ -24,7 +24,7 @@ from pacboost.fit.rows import LabelledRows
 from pacboost.hypotheses.forest import Forest, ForestTree
 from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.kernels.threads import using
-from pacboost.models.model import Model, without_rounds
+from pacboost.models.model import Model, classes_of_sets, without_rounds
 from pacboost.models.schema import Schema
 from pacboost.numerics.checks import integer, positive_whole, real_number
 from pacboost.numerics.exact import wrong_answers
@@ -112,7 +112,7 @@ class ForestTrees(MemberKind):
         run.members, classes = [], getattr(estimator, "classes_", np.empty(0))
         sets = getattr(estimator, "_sets", None)
         if sets is not None:
-            classes = np.array(["".join(map(str, labels)) for labels in sets.tolist()])
+            classes = classes_of_sets(sets)
         estimator.model_ = Model(
             ledger=without_rounds(estimator._kind), classes=classes, schema=estimator._schema,
             vote=forest.grown(_taken(trees)), bins=bins,
