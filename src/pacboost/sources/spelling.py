@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 from unicodedata import category
 
@@ -66,7 +67,8 @@ class Spelling:
     def is_number(self, cell: str) -> bool:
         return self.numbers([cell]) is not None
 
-    @property
+    # kept, since it is asked for each column of each row that is predicted alone
+    @cached_property
     def missing_numbers(self) -> list[float]:
         """The words for missing values that would be read as numbers, such as -999."""
         numbers = []
