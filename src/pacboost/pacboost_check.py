@@ -275,7 +275,7 @@ def check_words(own: Part, known_classes: bool) -> None:
     missing = sum(details.get(name, 0) for name in NOTED.split()[-2:])
     for text in re.findall(r"\(([\d.]+) %\)", " ".join(own["assumptions"])):
         need(abs(float(text) / 100 - missing) <= min(6e-4, missing / 50) + 1e-8, "answers differ")
-    fits = all(type(v) is FACTS.get(n) and (n in "rows order" or v > 0) for n, v in facts.items())
+    fits = all((n in "rows order" or v > 0) and type(v) is FACTS.get(n) for n, v in facts.items())
     fits &= facts.get("rows") in ROWS.split() and facts.get("order", "stream") in ORDERS.split()
     fits &= ("order" in facts) == (facts.get("rows") in ROWS.split()[-2:])
     fits &= facts.get("training", 0) <= facts.get("of", 0)

@@ -64,6 +64,8 @@ class Certificate:
     """Labels and predictions of the rows, counted, and the names of classes; in no file."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.sample, Mapping):
+            raise ParameterError(f"sample is {self.sample!r:.80}; it holds facts by their names")
         measured = wording.is_measured(self.of_what)
         if not measured and self.of_what not in wording.SUBJECTS:
             allowed = ", ".join(map(repr, wording.SUBJECTS))

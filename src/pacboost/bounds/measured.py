@@ -50,7 +50,7 @@ def certificate(
     inputs: Mapping[str, Any],
     *,
     size: int,
-    sample: Mapping[str, Any] | None = None,
+    sample: Any = None,
     **details: Any,
 ) -> Certificate:
     """Certify a measure by counts; ``inputs`` go to the bound, ``details`` into the claim."""
