@@ -5,7 +5,7 @@ BIN := .venv/bin
 # and each would compile the package, and pytest its assertions, anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check native pytest browser docs slow worlds faults oldest constraints audit gpu sanitize sanitize-gpu bench dist release clean
+.PHONY: demo test check native pytest browser docs slow worlds faults oldest constraints audit gpu sanitize sanitize-gpu clang cross bench dist release clean
 
 demo: .venv/.run
 	$(BIN)/pacboost demo
@@ -118,26 +118,50 @@ gpu: .venv/.cuda
 	$(BIN)/pytest tests/gpu -n 4
 
 # Sanitizers look for bad accesses, undefined behaviour and races of the CPU's kernels, built anew for
-# each; then, where there is a GPU, CUDA's checker looks at a small fit of every kind.
-SANITIZED := tests/kernels tests/test_model_bytes.py tests/test_answer_bytes.py tests/faults/test_changed_files.py
+# each, also while changed files are read; then, where there is a GPU, CUDA's checker looks at a small
+# fit of every kind. SANITIZERS=thread runs one of them.
+SANITIZERS ?= address,undefined thread
+SANITIZED ?= tests/kernels tests/test_model_bytes.py tests/test_answer_bytes.py tests/faults/test_changed_files.py
+# What is built otherwise is used without `site`, which would find the modules of the clone.
+LIBRARIES = $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 sanitize: export OPENBLAS_NUM_THREADS := 1
 sanitize: export ASAN_OPTIONS := detect_leaks=0:allocator_may_return_null=1
 sanitize: export TSAN_OPTIONS := report_signal_unsafe=0
 sanitize: .venv/.dev
-	for kind in address,undefined thread; do \
+	for kind in $(SANITIZERS); do \
 	  case $$kind in address*) library=libasan.so;; *) library=libtsan.so;; esac; \
 	  rm -rf build/sanitized; \
 	  $(BIN)/python -m pip install --quiet --no-deps --target build/sanitized \
 	    -C build-dir=build/$$kind -C cmake.define.PACBOOST_LEVELS=base -C cmake.define.PACBOOST_SANITIZE=$$kind . && \
-	  LD_PRELOAD=$$(g++ -print-file-name=$$library):$$(g++ -print-file-name=libstdc++.so) \
-	  PYTHONPATH=$(CURDIR)/build/sanitized:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
-	  $(BIN)/python -S -m pytest -q -p no:cacheprovider -k 'not cuda and not level' $(SANITIZED) || exit 1; \
+	  export LD_PRELOAD=$$(g++ -print-file-name=$$library):$$(g++ -print-file-name=libstdc++.so) \
+	  PYTHONPATH=$(CURDIR)/build/sanitized:$(LIBRARIES):$(CURDIR) && \
+	  $(BIN)/python -S -m pytest -q -p no:cacheprovider -k 'not cuda and not level' $(SANITIZED) && \
+	  case $$kind in address*) $(BIN)/python -S -m tests.faults.run changed_files --minutes 120 --cases 5000;; esac || exit 1; \
+	  unset LD_PRELOAD PYTHONPATH; \
 	done
 	if nvidia-smi > /dev/null 2>&1; then $(MAKE) sanitize-gpu; fi
 
 sanitize-gpu: .venv/.cuda
 	compute-sanitizer --tool memcheck --error-exitcode 1 $(BIN)/python -m tests.gpu.every_kind
 	PACBOOST_ROWS=300 compute-sanitizer --tool racecheck --error-exitcode 1 $(BIN)/python -m tests.gpu.every_kind
+
+# Another compiler has to give the same bytes, at every level that this processor has.
+clang: export OPENBLAS_NUM_THREADS := 1
+clang: .venv/.dev
+	rm -rf build/by-clang
+	CXX=clang++ $(BIN)/python -m pip install --quiet --no-deps --target build/by-clang -C build-dir=build/clang .
+	for level in $$($(BIN)/python -c 'from tests.levels import all_levels; print(*all_levels())'); do \
+	  PACBOOST_LEVEL=$$level PYTHONPATH=$(CURDIR)/build/by-clang:$(LIBRARIES) $(BIN)/python -S -m pytest -q \
+	    -p no:cacheprovider -k 'not level' tests/test_model_bytes.py tests/test_answer_bytes.py || exit 1; done
+
+# Other systems can compile and link the kernels; the wheels themselves are built where they run.
+TARGETS := aarch64-linux-gnu.2.28 x86_64-linux-musl aarch64-macos x86_64-macos x86_64-windows-gnu aarch64-windows-gnu
+cross: .venv/.dev
+	$(BIN)/python -m pip install --quiet ziglang cmake ninja nanobind
+	for target in $(TARGETS); do \
+	  PATH=$(CURDIR)/$(BIN):$$PATH cmake -S . -B build/$$target -G Ninja -DPACBOOST_TARGET=$$target \
+	    -DCMAKE_TOOLCHAIN_FILE=src/native/zig.cmake -Dnanobind_DIR=$$($(BIN)/python -m nanobind --cmake_dir) && \
+	  PATH=$(CURDIR)/$(BIN):$$PATH cmake --build build/$$target --target kernels || exit 1; done
 
 # Fewer rows, splits and repeats than those of the figures in the docs, which a script measures
 # without these options, or as its first lines say.

@@ -79,18 +79,34 @@ def test_it_names_its_extras_and_its_command(wheel: Path) -> None:
         assert "pacboost = pacboost.cli.main:main" in archive.read(points).decode()
 
 
-def test_it_runs_where_it_is_unpacked(wheel: Path, tmp_path: Path) -> None:
-    zipfile.ZipFile(wheel).extractall(tmp_path)
-    program = "import pacboost, sys; print(pacboost.__file__); from pacboost.cli.main import main"
+def printed_by(program: str, wheel: Path, unpacked: Path, cwd: Path) -> str:
+    """Run a program with the package of the wheel, where no compiler is found."""
+    zipfile.ZipFile(wheel).extractall(unpacked)
     # without ``site``, which would put the sources of this clone before every other path
     libraries = sysconfig.get_path("purelib"), sysconfig.get_path("platlib")
-    variables = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *libraries])}
+    paths = os.pathsep.join([str(unpacked), *libraries])
     done = subprocess.run(
-        [sys.executable, "-S", "-c", program], cwd=tmp_path, env=variables,
-        capture_output=True, text=True,
-        check=True,
+        [sys.executable, "-S", "-W", "ignore", "-c", program], cwd=cwd, capture_output=True,
+        text=True, env={**os.environ, "PYTHONPATH": paths, "PATH": str(unpacked)}, check=False,
     )  # fmt: skip
-    assert Path(done.stdout.strip()).is_relative_to(tmp_path)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_it_runs_where_it_is_unpacked(wheel: Path, tmp_path: Path) -> None:
+    program = "import pacboost, sys; print(pacboost.__file__); from pacboost.cli.main import main"
+    assert Path(printed_by(program, wheel, tmp_path, tmp_path)).is_relative_to(tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not IS_PUBLISHED, reason="quick runs build no kernels")
+def test_its_models_have_the_recorded_bytes(wheel: Path, tmp_path: Path) -> None:
+    program = (
+        "import pacboost; from tests.recorded_models import MODELS, digest, recorded\n"
+        "print(*(n for n in MODELS if digest(MODELS[n]) != recorded()[n]), pacboost.__file__)"
+    )
+    answer = printed_by(program, wheel, tmp_path, HOUSE)
+    assert Path(answer).is_relative_to(tmp_path)
 
 
 @pytest.mark.slow
@@ -99,6 +115,7 @@ def test_a_fresh_environment_installs_and_runs_it(wheel: Path, tmp_path: Path) -
     venv.create(tmp_path / "fresh", with_pip=True)
     folder = tmp_path / "fresh" / ("Scripts" if os.name == "nt" else "bin")
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    clean["PATH"] = str(folder)  # no compiler is found
 
     def call(*words: str | Path) -> str:
         done = subprocess.run(

@@ -184,10 +184,16 @@ def serving_lab() -> tuple[Any, str]:
     return lab, f"pacboost_lab_{lab.port}={lab.token}"
 
 
+def limit_memory(size: int) -> None:
+    """Let this process allocate no more bytes; a sanitizer's own tables take more than that."""
+    if "san.so" not in os.environ.get("LD_PRELOAD", ""):
+        most = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        resource.setrlimit(resource.RLIMIT_DATA, (size, most))
+
+
 def changed_files(random: Random, folder: Path) -> None:
     """Change a file of a model, a checkpoint or a monitor, with right checksums, and use it."""
-    most = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    resource.setrlimit(resource.RLIMIT_DATA, (3_000_000_000, most))  # no file may take more memory
+    limit_memory(3_000_000_000)  # no file may take more
     kind = random.choice(mutations.all_kinds())
     mutations.tried(kind, random.randrange(10**9), "faults", folder)
 

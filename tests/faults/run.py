@@ -2,6 +2,7 @@
 
     python -m tests.faults.run                        all attacks, 18 minutes in all
     python -m tests.faults.run --minutes 120          for longer (FAULTS_MINUTES of make)
+    python -m tests.faults.run changed_files --cases 5000   so many, or for as long
     python -m tests.faults.run inputs --seed 7 --case 31   one case again
 
 A case is made from the seed, the name of the attack and its number, so that each failure can be
@@ -88,17 +89,18 @@ def worker(name: str, seed: str, first: int, parent: Connection) -> None:
     os._exit(0)
 
 
-def attacked(name: str, seed: str, seconds: float) -> tuple[int, int]:
+def attacked(name: str, seed: str, seconds: float, cases: int) -> tuple[int, int]:
     """Try cases until the time is over; return how many, and how many failed."""
     attack, until, done, failed = ATTACKS[name], time.monotonic() + seconds, 0, 0
-    while done < attack.max_cases and (time.monotonic() < until or not done):
+    most = min(attack.max_cases, cases)
+    while done < most and (time.monotonic() < until or not done):
         here, there = Pipe(duplex=False)
         child = os.fork()
         if child == 0:
             worker(name, seed, done, there)
         there.close()
         problem = ""
-        while done < attack.max_cases and (time.monotonic() < until or not done) and not problem:
+        while done < most and (time.monotonic() < until or not done) and not problem:
             try:
                 waited = here.poll(attack.seconds)
                 failure = here.recv() if waited else f"no answer after {attack.seconds:g} s"
@@ -126,6 +128,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("attacks", nargs="*", choices=[*ATTACKS, []])
     parser.add_argument("--minutes", type=float, default=MINUTES)
+    parser.add_argument("--cases", type=int, default=10**9)
     parser.add_argument("--seed", default=time.strftime("%Y-%m-%d"))
     parser.add_argument("--case", type=int)
     asked = parser.parse_args()
@@ -139,7 +142,7 @@ def main() -> int:
     for name in names:
         started = time.monotonic()
         seconds = asked.minutes * 60 * ATTACKS[name].share / shares
-        done, failed = attacked(name, asked.seed, seconds)
+        done, failed = attacked(name, asked.seed, seconds, asked.cases)
         bad += failed
         lines.append(f"| {name} | {done:,} | {done - failed:,} |")
         took = time.monotonic() - started

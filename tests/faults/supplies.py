@@ -4,7 +4,6 @@ import copy
 import gzip
 import json
 import os
-import resource
 import subprocess
 import sys
 import warnings
@@ -24,6 +23,7 @@ from pacboost.models.file import container
 from pacboost.models.file import format as model_file
 from pacboost.models.file.document import MemoryLimitError
 from tests.faults import mutations, odd_files
+from tests.faults.cases import limit_memory
 from tests.kernels.hostile_folders import CALLS, hostile_folder
 from tests.models.file.judging import within_bounds
 from tests.models.file.large import repeated
@@ -92,8 +92,7 @@ ROOM = 2_000_000_000
 
 def bombs(random: Random, folder: Path) -> None:
     """Read small files that claim or unpack to large sizes; refuse them with little memory."""
-    most = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    resource.setrlimit(resource.RLIMIT_DATA, (ROOM, most))
+    limit_memory(ROOM)
     if random.random() < 0.7:
         kind = random.choice(list(KINDS))
         path = folder / f"{kind}.pacb"

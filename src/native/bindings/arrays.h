@@ -36,6 +36,27 @@ struct type_caster<pacboost::Array<T, N>> {
     }
 };
 
+template <int N, class... T>
+struct type_caster<pacboost::AnyArray<N, T...>> {
+    // an array that may be written has to be asked for as such
+    static constexpr bool IS_READ = (std::is_const_v<T> && ...);
+    using View = std::conditional_t<IS_READ, ndarray<ro, nb::ndim<N>, nb::c_contig, nb::device::cpu>,
+                                    ndarray<nb::ndim<N>, nb::c_contig, nb::device::cpu>>;
+    using Here = pacboost::AnyArray<N, T...>;
+    NB_TYPE_CASTER(Here, make_caster<View>::Name)
+
+    bool from_python(handle source, uint8_t flags, cleanup_list* cleanup) noexcept {
+        make_caster<View> view;
+        if (!view.from_python(source, flags & ~uint8_t(cast_flags::convert), cleanup)) return false;
+        value.data = view.value.data();
+        for (int k = 0; k < N; ++k) value.shape[k] = pacboost::i64(view.value.shape(k));
+        int place = 0, found = -1;
+        ((view.value.dtype() == nb::dtype<std::remove_const_t<T>>() ? void(found = place++) : void(++place)), ...);
+        value.type = found;
+        return found >= 0;
+    }
+};
+
 template <class T>
 struct type_caster<pacboost::Strided<T>> {
     using View = ndarray<const T, nb::ndim<2>, nb::device::cpu>;

@@ -49,23 +49,6 @@ namespace pacboost {
 namespace {
 
 template <class Cell>
-void bind_for_cells(nb::module_& m) {
-    def_team(m, "exponential_cells", exponential_cells<Cell>, "team"_a, "cells"_a, "values"_a, "signs"_a, "log_base"_a,
-             "log_scale"_a, "margins"_a, "weights"_a, "totals"_a,
-             "Add the values of cells to the margins, set AdaBoost's weights, and sum them.");
-    def_team(m, "logistic", logistic<Cell>, "team"_a, "cells"_a, "values"_a, "signs"_a, "base"_a, "max_target"_a,
-             "margins"_a, "weights"_a, "pulls"_a, "totals"_a,
-             "Add each cell's value, and set LogitBoost's weights and pulls for two classes.");
-    def_team(m, "softmax", softmax<Cell>, "team"_a, "chosen"_a, "cells"_a, "values"_a, "signs"_a, "base"_a,
-             "max_target"_a, "margins"_a, "weights"_a, "pulls"_a, "raised_sums"_a, "totals"_a,
-             "Add each cell's values, and set LogitBoost's weights and pulls for many classes.");
-    def_team(m, "advance", advance<Cell>, "team"_a, "cells"_a, "values"_a, "targets"_a, "scores"_a, "largest"_a,
-             "Add the values of cells to the scores, and find the largest absolute residual.");
-    def_team(m, "class_sums", class_sums<Cell>, "team"_a, "chosen"_a, "cells"_a, "weights"_a, "pulls"_a, "sums"_a,
-             "Sum pulls and weights of the chosen rows in every cell.");
-}
-
-template <class Cell>
 void bind_boosting(nb::module_& m) {
     m.def(
         "boost_trees",
@@ -80,41 +63,32 @@ void bind_boosting(nb::module_& m) {
         "Run rounds of boosted trees, until all are done or one ends the run; return the fields of `Progress`.");
 }
 
-template <class Cell, class Pull>
-void bind_cell_sums(nb::module_& m) {
-    def_team(m, "cell_sums", cell_sums<Cell, Pull>, "team"_a, "cells"_a, "weights"_a, "pulls"_a, "times_weight"_a,
-             "size"_a, "sums"_a, "squares"_a, "Sum pulls and weights in every cell, and squared pulls span by span.");
-}
-
-template <class Pull>
-void bind_for_pulls(nb::module_& m) {
-    def_team(m, "pair_up", pair_up<Pull>, "team"_a, "weights"_a, "pulls"_a, "times_weight"_a, "flips"_a, "pull_scale"_a,
-             "weight_scale"_a, "pairs"_a, "Round pulls and weights to small integers, and pair them.");
-    def_team(m, "residual_sides", residual_sides<Pull>, "team"_a, "targets"_a, "scores"_a, "weights"_a, "above"_a,
-             "below"_a, "unit"_a, "out"_a, "sums"_a, "Write pulls that depend on the sign of a residual alone.");
-    bind_cell_sums<u8, Pull>(m);
-    bind_cell_sums<u16, Pull>(m);
-    bind_cell_sums<u32, Pull>(m);
-}
-
-template <class Code>
-void bind_for_codes(nb::module_& m) {
-    def_team(m, "stump_agreement", stump_agreement<Code>, "team"_a, "codes"_a, "cut"_a, "above"_a, "missing"_a,
-             "if_missing"_a, "signs"_a, "agree"_a, "Write whether a stump is right (+1) or wrong (-1) on each row.");
-}
-
 }  // namespace
 
 void bind_rounds(nb::module_& m) {
-    bind_for_cells<u8>(m);
-    bind_for_cells<u16>(m);
-    bind_for_cells<u32>(m);
     bind_boosting<u8>(m);
     bind_boosting<u16>(m);
-    bind_for_pulls<i8>(m);
-    bind_for_pulls<i64>(m);
-    bind_for_codes<u8>(m);
-    bind_for_codes<u16>(m);
+    def_team(m, "exponential_cells", exponential_cells, "team"_a, "cells"_a, "values"_a, "signs"_a, "log_base"_a,
+             "log_scale"_a, "margins"_a, "weights"_a, "totals"_a,
+             "Add the values of cells to the margins, set AdaBoost's weights, and sum them.");
+    def_team(m, "logistic", logistic, "team"_a, "cells"_a, "values"_a, "signs"_a, "base"_a, "max_target"_a, "margins"_a,
+             "weights"_a, "pulls"_a, "totals"_a,
+             "Add each cell's value, and set LogitBoost's weights and pulls for two classes.");
+    def_team(m, "softmax", softmax, "team"_a, "chosen"_a, "cells"_a, "values"_a, "signs"_a, "base"_a, "max_target"_a,
+             "margins"_a, "weights"_a, "pulls"_a, "raised_sums"_a, "totals"_a,
+             "Add each cell's values, and set LogitBoost's weights and pulls for many classes.");
+    def_team(m, "advance", advance, "team"_a, "cells"_a, "values"_a, "targets"_a, "scores"_a, "largest"_a,
+             "Add the values of cells to the scores, and find the largest absolute residual.");
+    def_team(m, "class_sums", class_sums, "team"_a, "chosen"_a, "cells"_a, "weights"_a, "pulls"_a, "sums"_a,
+             "Sum pulls and weights of the chosen rows in every cell.");
+    def_team(m, "cell_sums", cell_sums, "team"_a, "cells"_a, "weights"_a, "pulls"_a, "times_weight"_a, "size"_a,
+             "sums"_a, "squares"_a, "Sum pulls and weights in every cell, and squared pulls span by span.");
+    def_team(m, "pair_up", pair_up, "team"_a, "weights"_a, "pulls"_a, "times_weight"_a, "flips"_a, "pull_scale"_a,
+             "weight_scale"_a, "pairs"_a, "Round pulls and weights to small integers, and pair them.");
+    def_team(m, "residual_sides", residual_sides, "team"_a, "targets"_a, "scores"_a, "weights"_a, "above"_a, "below"_a,
+             "unit"_a, "sides"_a, "sums"_a, "Write pulls that depend on the sign of a residual alone.");
+    def_team(m, "stump_agreement", stump_agreement, "team"_a, "codes"_a, "cut"_a, "above"_a, "missing"_a,
+             "if_missing"_a, "signs"_a, "agree"_a, "Write whether a stump is right (+1) or wrong (-1) on each row.");
     def_team(m, "exponential", exponential, "team"_a, "agree"_a, "vote"_a, "total_vote"_a, "log_base"_a, "log_scale"_a,
              "margins"_a, "weights"_a, "totals"_a,
              "Add the vote to the margins, set AdaBoost's weights, and sum them.");

@@ -90,6 +90,48 @@ struct Array {
     }
 };
 
+/// An array whose elements are of one of some types; which one is known when a kernel is called.
+///
+/// A loop over a tile of rows is compiled for each (`visit`), what comes before and after it once.
+template <int N, class... T>
+struct AnyArray {
+    const void* data;
+    i64 shape[N];
+    int type;  // its place in T
+
+    AnyArray() = default;
+    template <class U>
+    INLINE AnyArray(Array<U, N> array) : data(array.data), type(place_of<U>()) {
+        std::copy_n(array.shape, N, shape);
+    }
+    INLINE i64 size() const {
+        i64 total = 1;
+        for (i64 each : shape) total *= each;
+        return total;
+    }
+    /// Call a function with the array of its type.
+    template <class Task>
+    INLINE void visit(const Task& task) const {
+        int place = 0;
+        ((place++ == type ? task(as<T>()) : void()), ...);
+    }
+
+ private:
+    template <class U>
+    static constexpr int place_of() {
+        int place = -1, k = 0;
+        ((std::is_same_v<const U, const T> ? void(place = k++) : void(++k)), ...);
+        return place;
+    }
+    template <class U>
+    INLINE Array<U, N> as() const {
+        Array<U, N> array;
+        array.data = const_cast<U*>(static_cast<const U*>(data));
+        std::copy_n(shape, N, array.shape);
+        return array;
+    }
+};
+
 /// A matrix of any order, which a kernel only reads.
 template <class T>
 struct Strided {
@@ -108,6 +150,10 @@ using Bytes = Array<u8>;
 using Signs = Array<i8>;
 using Rows = Array<u32>;
 using Words = Array<u64>;
+/// The cell of each row: a leaf of a tree, a side of a stump.
+using Cells = AnyArray<1, const u8, const u16, const u32>;
+/// Pulls (rows, outputs), or signs that multiply weights.
+using Pulls = AnyArray<2, const i8, const i64>;
 
 /// An array over memory on the stack.
 template <class T, std::size_t N>

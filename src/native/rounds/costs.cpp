@@ -32,11 +32,9 @@ INLINE void each_span(const Member& member, i64 rows, i64 size, const Task& task
     for (i64 span = first; span < last; ++span) task(span, rows_of(span, size, rows));
 }
 
-}  // namespace
-
 template <class Code>
-void stump_agreement(const Member& member, Array<const Code> codes, i64 cut, i64 above, i64 missing, i64 if_missing,
-                     Array<const i8> signs, Signs agree) {
+void agreement(const Member& member, Array<const Code> codes, i64 cut, i64 above, i64 missing, i64 if_missing,
+               Array<const i8> signs, Signs agree) {
     constexpr i64 MOST = std::numeric_limits<Code>::max();
     // A loop is fast if it compares codes with codes; so cuts and a missing code that no row can have
     // are replaced by what has the same answers.
@@ -53,6 +51,13 @@ void stump_agreement(const Member& member, Array<const Code> codes, i64 cut, i64
         i8 answer = code[i] > highest_below ? up : down;
         out[i] = i8(sign[i] * (code[i] == absent ? at_absent : answer));
     }
+}
+
+}  // namespace
+
+void stump_agreement(const Member& member, AnyArray<1, const u8, const u16> codes, i64 cut, i64 above, i64 missing,
+                     i64 if_missing, Array<const i8> signs, Signs agree) {
+    codes.visit([&](auto these) { agreement(member, these, cut, above, missing, if_missing, signs, agree); });
 }
 
 void masses(const Member& member, Array<const i64> weights, Array<const i8> agree, i64 size, Array<i64, 2> sums,
@@ -102,9 +107,10 @@ void wrong_classes(const Member& member, Array<const double, 2> margins, Array<c
     totals(member.number, 0) = count;
 }
 
+namespace {
 template <class Cell, class Pull>
-void cell_sums(const Member& member, Array<const Cell> cells, Array<const i64, 2> weights, Array<const Pull, 2> pulls,
-               bool times_weight, i64 size, Array<i64, 4> sums, Floats squares) {
+void sums_of(const Member& member, Array<const Cell> cells, Array<const i64, 2> weights, Array<const Pull, 2> pulls,
+             bool times_weight, i64 size, Array<i64, 4> sums, Floats squares) {
     const i64 outputs = weights.shape[1];
     auto pull_sums = sums(member.number, 0), weight_sums = sums(member.number, 1);
     alignas(64) double tile[ROWS_PER_TILE];
@@ -150,18 +156,28 @@ void cell_sums(const Member& member, Array<const Cell> cells, Array<const i64, 2
     });
 }
 
-template <class Cell>
-void class_sums(const Member& member, Array<const i64> chosen, Array<const Cell> cells, Array<const i64, 2> weights,
+}  // namespace
+
+void cell_sums(const Member& member, Cells cells, Array<const i64, 2> weights, Pulls pulls, bool times_weight, i64 size,
+               Array<i64, 4> sums, Floats squares) {
+    cells.visit([&](auto cell) {
+        pulls.visit([&](auto pull) { sums_of(member, cell, weights, pull, times_weight, size, sums, squares); });
+    });
+}
+
+void class_sums(const Member& member, Array<const i64> chosen, Cells cells, Array<const i64, 2> weights,
                 Array<const i64, 2> pulls, Array<i64, 4> sums) {
     auto [first, last] = own_share(chosen.size(), member);
     auto pull_sums = sums(member.number, 0), weight_sums = sums(member.number, 1);
     const i64 outputs = weights.shape[1];
-    for (i64 j = first; j < last; ++j) {
-        const i64 i = chosen[j], *weight = weights[i].data, *pull = pulls[i].data;
-        i64 *to_pulls = pull_sums[cells[i]].data, *to_weights = weight_sums[cells[i]].data;
-        for (i64 k = 0; k < outputs; ++k) to_pulls[k] += pull[k];
-        for (i64 k = 0; k < outputs; ++k) to_weights[k] += weight[k];
-    }
+    cells.visit([&](auto cell) {
+        for (i64 j = first; j < last; ++j) {
+            const i64 i = chosen[j], *weight = weights[i].data, *pull = pulls[i].data;
+            i64 *to_pulls = pull_sums[cell[i]].data, *to_weights = weight_sums[cell[i]].data;
+            for (i64 k = 0; k < outputs; ++k) to_pulls[k] += pull[k];
+            for (i64 k = 0; k < outputs; ++k) to_weights[k] += weight[k];
+        }
+    });
 }
 
 void class_rows(const Member& member, Array<const i64> chosen, Array<const double, 2> margins, Array<const i8, 2> signs,
@@ -251,21 +267,5 @@ void log_costs(const Member& member, Array<const double> margins, i64 size, Floa
         sums[span] = parts.total();
     });
 }
-
-#define FOR_CODES(Code) \
-    template void stump_agreement(const Member&, Array<const Code>, i64, i64, i64, i64, Array<const i8>, Signs);
-FOR_CODES(u8)
-FOR_CODES(u16)
-
-#define FOR_CELLS(Cell)                                                                                            \
-    template void cell_sums(const Member&, Array<const Cell>, Array<const i64, 2>, Array<const i8, 2>, bool, i64,  \
-                            Array<i64, 4>, Floats);                                                                \
-    template void cell_sums(const Member&, Array<const Cell>, Array<const i64, 2>, Array<const i64, 2>, bool, i64, \
-                            Array<i64, 4>, Floats);                                                                \
-    template void class_sums(const Member&, Array<const i64>, Array<const Cell>, Array<const i64, 2>,              \
-                             Array<const i64, 2>, Array<i64, 4>);
-FOR_CELLS(u8)
-FOR_CELLS(u16)
-FOR_CELLS(u32)
 
 }  // namespace pacboost

@@ -9,9 +9,8 @@
 namespace pacboost {
 
 /// Write +1 for rows whose sign is the answer of a stump, and -1 for others.
-template <class Code>
-void stump_agreement(const Member& member, Array<const Code> codes, i64 cut, i64 above, i64 missing, i64 if_missing,
-                     Array<const i8> signs, Signs agree);
+void stump_agreement(const Member& member, AnyArray<1, const u8, const u16> codes, i64 cut, i64 above, i64 missing,
+                     i64 if_missing, Array<const i8> signs, Signs agree);
 
 /// Sum weights, weights of wrong rows, and squared weights of each span of `size` rows.
 void masses(const Member& member, Array<const i64> weights, Array<const i8> agree, i64 size, Array<i64, 2> sums,
@@ -28,13 +27,11 @@ void wrong_classes(const Member& member, Array<const double, 2> margins, Array<c
 ///
 /// `sums` is (members, 2, cells, outputs). Also write, for each span of `size` rows, the sum of the
 /// squares of the pulls.
-template <class Cell, class Pull>
-void cell_sums(const Member& member, Array<const Cell> cells, Array<const i64, 2> weights, Array<const Pull, 2> pulls,
-               bool times_weight, i64 size, Array<i64, 4> sums, Floats squares);
+void cell_sums(const Member& member, Cells cells, Array<const i64, 2> weights, Pulls pulls, bool times_weight, i64 size,
+               Array<i64, 4> sums, Floats squares);
 
 /// Sum as `cell_sums` does, for the chosen rows and pulls as integers, without squares.
-template <class Cell>
-void class_sums(const Member& member, Array<const i64> chosen, Array<const Cell> cells, Array<const i64, 2> weights,
+void class_sums(const Member& member, Array<const i64> chosen, Cells cells, Array<const i64, 2> weights,
                 Array<const i64, 2> pulls, Array<i64, 4> sums);
 
 /// Write the costs of the chosen rows, -ln p(y|x) with p = softmax(F).

@@ -200,8 +200,8 @@ class Batch {
     }
 
     void sum_cells(const Member& member) {
-        cell_sums<Cell, i64>(member, tree_.cells, column<const i64>(rows_.weights), column<const i64>(rows_.pulls),
-                             false, settings_.rows_per_sum, parts(), records_.squares[round()]);
+        cell_sums(member, tree_.cells, column<const i64>(rows_.weights), column<const i64>(rows_.pulls), false,
+                  settings_.rows_per_sum, parts(), records_.squares[round()]);
     }
 
     /// Set each leaf to the step for its rows, and record the tree.
@@ -251,13 +251,13 @@ class Batch {
     void follow(const Member& member) {
         const Array<const double> values = array_of(values_);
         if (is_class()) {
-            logistic<Cell>(member, tree_.cells, values, rows_.signs, rows_.base, settings_.max_target, rows_.scores,
-                           rows_.weights, rows_.pulls, totals());
+            logistic(member, tree_.cells, values, rows_.signs, rows_.base, settings_.max_target, rows_.scores,
+                     rows_.weights, rows_.pulls, totals());
             mistakes(member, rows_.scores, rows_.first_weights, {wrong_.data(), {i64(wrong_.size()), 1}});
             return;
         }
         constexpr double INFINITE = std::numeric_limits<double>::infinity();
-        advance<Cell>(member, tree_.cells, values, rows_.targets, rows_.scores, array_of(largest_));
+        advance(member, tree_.cells, values, rows_.targets, rows_.scores, array_of(largest_));
         meet(member);
         double largest = 0.0;
         for (double each : largest_) largest = std::max(largest, each);

@@ -41,10 +41,9 @@ void exponential(const Member& member, Array<const i8> agree, double vote, doubl
     totals(member.number, 0) = total;
 }
 
-template <class Cell>
-void exponential_cells(const Member& member, Array<const Cell> cells, Array<const double, 2> values,
-                       Array<const i8, 2> signs, Array<const double> log_base, double log_scale,
-                       Array<double, 2> margins, Array<i64, 2> weights, Totals totals) {
+void exponential_cells(const Member& member, Cells cells, Array<const double, 2> values, Array<const i8, 2> signs,
+                       Array<const double> log_base, double log_scale, Array<double, 2> margins, Array<i64, 2> weights,
+                       Totals totals) {
     const i64 outputs = signs.shape[1], rows = rows_per_tile(outputs);
     auto [a, b] = own_share(cells.size(), member);
     i64 total = 0;
@@ -52,7 +51,9 @@ void exponential_cells(const Member& member, Array<const Cell> cells, Array<cons
     alignas(64) HalfDone half;
     for (i64 tile = a; tile < b; tile += rows) {
         const i64 n = std::min(rows, b - tile);
-        for (i64 i = 0; i < n; ++i) std::copy_n(values[cells[tile + i]].data, outputs, added.data() + i * outputs);
+        cells.visit([&](auto cell) {
+            for (i64 i = 0; i < n; ++i) std::copy_n(values[cell[tile + i]].data, outputs, added.data() + i * outputs);
+        });
         const i64 first = tile * outputs, last = (tile + n) * outputs;
         for (i64 i = first; i < last; ++i) margins.data[i] += added[std::size_t(i - first)] * signs.data[i];
         for (i64 from = first; from < last; from += CHUNK) {
@@ -87,8 +88,7 @@ i64 clipped_weights(Array<const double> margins, Array<const double> log_base, W
     return total;
 }
 
-template <class Cell>
-void logistic(const Member& member, Array<const Cell> cells, Array<const double> values, Array<const i8> signs,
+void logistic(const Member& member, Cells cells, Array<const double> values, Array<const i8> signs,
               Array<const double> base, double max_target, Floats margins, Wholes weights, Wholes pulls,
               Totals totals) {
     auto [a, b] = own_share(cells.size(), member);
@@ -96,12 +96,13 @@ void logistic(const Member& member, Array<const Cell> cells, Array<const double>
     alignas(64) double raised[ROWS_PER_TILE], added[ROWS_PER_TILE];
     for (i64 tile = a; tile < b; tile += ROWS_PER_TILE) {
         const i64 size = std::min(ROWS_PER_TILE, b - tile);
-        const Cell* cell = cells.data + tile;
         const i8* __restrict side = signs.data + tile;
         double* __restrict margin = margins.data + tile;
         i64* __restrict weight = weights.data + tile;
         i64* __restrict pull = pulls.data + tile;
-        for (i64 i = 0; i < size; ++i) added[i] = values[cell[i]];
+        cells.visit([&](auto cell) {
+            for (i64 i = 0; i < size; ++i) added[i] = values[cell[tile + i]];
+        });
         for (i64 i = 0; i < size; ++i) margin[i] += added[i] * side[i];
         raise_margins(margin, size, raised);
         if (base.size() == 1)
@@ -126,8 +127,7 @@ void logistic(const Member& member, Array<const Cell> cells, Array<const double>
     totals(member.number, 1) = pull_sum;
 }
 
-template <class Cell>
-void softmax(const Member& member, Array<const i64> chosen, Array<const Cell> cells, Array<const double, 2> values,
+void softmax(const Member& member, Array<const i64> chosen, Cells cells, Array<const double, 2> values,
              Array<const i8, 2> signs, Array<const double> base, double max_target, Array<double, 2> margins,
              Array<i64, 2> weights, Array<i64, 2> pulls, Array<double, 2> raised_sums, Totals totals) {
     const i64 outputs = signs.shape[1], rows = rows_per_tile(outputs);
@@ -137,17 +137,19 @@ void softmax(const Member& member, Array<const i64> chosen, Array<const Cell> ce
     std::vector<TopAndTotal> results(std::size_t(rows), TopAndTotal{});
     for (i64 first = a; first < b; first += rows) {
         const i64 n = std::min(rows, b - first);
-        for (i64 j = 0; j < n; ++j) {
-            const i64 row = chosen[first + j];
-            const double* added = values[cells[row]].data;
-            const i8* side = signs[row].data;
-            double *margin = margins[row].data, *line = raised.data() + j * outputs;
-            for (i64 k = 0; k < outputs; ++k) {
-                double moved = margin[k] + added[k] * side[k];
-                margin[k] = moved;
-                line[k] = moved * side[k];
+        cells.visit([&](auto cell) {
+            for (i64 j = 0; j < n; ++j) {
+                const i64 row = chosen[first + j];
+                const double* added = values[cell[row]].data;
+                const i8* side = signs[row].data;
+                double *margin = margins[row].data, *line = raised.data() + j * outputs;
+                for (i64 k = 0; k < outputs; ++k) {
+                    double moved = margin[k] + added[k] * side[k];
+                    margin[k] = moved;
+                    line[k] = moved * side[k];
+                }
             }
-        }
+        });
         raise_scores_of_rows(raised.data(), n, outputs, results.data());
         for (i64 j = 0; j < n; ++j) {
             const i64 row = chosen[first + j];
@@ -180,16 +182,19 @@ void raise_scores(const Member& member, Array<const double> scores, double sign,
     for (i64 i = a; i < b; ++i) out.data[i] = natural_exp(sign * scores.data[i]);
 }
 
-template <class Cell>
-void advance(const Member& member, Array<const Cell> cells, Array<const double> values, Array<const double> targets,
-             Floats scores, Floats largest) {
+void advance(const Member& member, Cells cells, Array<const double> values, Array<const double> targets, Floats scores,
+             Floats largest) {
     auto [a, b] = own_share(cells.size(), member);
     double most = 0.0;
-    for (i64 i = a; i < b; ++i) {
-        double score = scores[i] + values[cells[i]];
-        scores[i] = score;
-        most = std::max(most, std::abs(targets[i] - score));
-    }
+    cells.visit([&](auto cell) {
+        double own = 0.0;
+        for (i64 i = a; i < b; ++i) {
+            double score = scores[i] + values[cell[i]];
+            scores[i] = score;
+            own = std::max(own, std::abs(targets[i] - score));
+        }
+        most = own;
+    });
     largest[member.number] = most;
 }
 
@@ -206,24 +211,28 @@ void residual_pulls(const Member& member, Array<const double> targets, Array<con
     sums[member.number] = total;
 }
 
-template <class Out>
 void residual_sides(const Member& member, Array<const double> targets, Array<const double> scores,
-                    Array<const i64> weights, double above, double below, double unit, Array<Out> out, Wholes sums) {
+                    Array<const i64> weights, double above, double below, double unit, AnyArray<1, i8, i64> sides,
+                    Wholes sums) {
     auto [a, b] = own_share(targets.size(), member);
     i64 total = 0;
-    for (i64 i = a; i < b; ++i) {
-        double gap = targets[i] - scores[i];
-        double side = std::abs(gap) < unit ? 0.0 : gap > 0 ? above : below;
-        i64 pull = i64(std::nearbyint(double(weights[i]) * side));
-        out[i] = sizeof(Out) == 1 ? Out(side) : Out(pull);
-        total += std::abs(pull);
-    }
+    sides.visit([&](auto out) {
+        using Out = typename decltype(out)::Element;
+        for (i64 i = a; i < b; ++i) {
+            double gap = targets[i] - scores[i];
+            double side = std::abs(gap) < unit ? 0.0 : gap > 0 ? above : below;
+            i64 pull = i64(std::nearbyint(double(weights[i]) * side));
+            out[i] = sizeof(Out) == 1 ? Out(side) : Out(pull);
+            total += std::abs(pull);
+        }
+    });
     sums[member.number] = total;
 }
 
+namespace {
 template <class Pull>
-void pair_up(const Member& member, Array<const i64, 2> weights, Array<const Pull, 2> pulls, bool times_weight,
-             Array<const i8, 2> flips, double pull_scale, double weight_scale, Array<i64, 2> pairs) {
+void pair_up_these(const Member& member, Array<const i64, 2> weights, Array<const Pull, 2> pulls, bool times_weight,
+                   Array<const i8, 2> flips, double pull_scale, double weight_scale, Array<i64, 2> pairs) {
     auto [a, b] = own_share(weights.shape[0], member);
     const i64 outputs = weights.shape[1];
     if (outputs == 1) {
@@ -248,25 +257,13 @@ void pair_up(const Member& member, Array<const i64, 2> weights, Array<const Pull
     }
 }
 
-#define FOR_CELLS(Cell)                                                                                           \
-    template void exponential_cells(const Member&, Array<const Cell>, Array<const double, 2>, Array<const i8, 2>, \
-                                    Array<const double>, double, Array<double, 2>, Array<i64, 2>, Totals);        \
-    template void logistic(const Member&, Array<const Cell>, Array<const double>, Array<const i8>,                \
-                           Array<const double>, double, Floats, Wholes, Wholes, Totals);                          \
-    template void softmax(const Member&, Array<const i64>, Array<const Cell>, Array<const double, 2>,             \
-                          Array<const i8, 2>, Array<const double>, double, Array<double, 2>, Array<i64, 2>,       \
-                          Array<i64, 2>, Array<double, 2>, Totals);                                               \
-    template void advance(const Member&, Array<const Cell>, Array<const double>, Array<const double>, Floats, Floats);
-FOR_CELLS(u8)
-FOR_CELLS(u16)
-FOR_CELLS(u32)
+}  // namespace
 
-#define FOR_PULLS(Pull)                                                                                               \
-    template void residual_sides(const Member&, Array<const double>, Array<const double>, Array<const i64>, double,   \
-                                 double, double, Array<Pull>, Wholes);                                                \
-    template void pair_up(const Member&, Array<const i64, 2>, Array<const Pull, 2>, bool, Array<const i8, 2>, double, \
-                          double, Array<i64, 2>);
-FOR_PULLS(i8)
-FOR_PULLS(i64)
+void pair_up(const Member& member, Array<const i64, 2> weights, Pulls pulls, bool times_weight,
+             Array<const i8, 2> flips, double pull_scale, double weight_scale, Array<i64, 2> pairs) {
+    pulls.visit([&](auto these) {
+        pair_up_these(member, weights, these, times_weight, flips, pull_scale, weight_scale, pairs);
+    });
+}
 
 }  // namespace pacboost

@@ -20,10 +20,9 @@ void exponential(const Member& member, Array<const i8> agree, double vote, doubl
                  Array<const double> log_base, double log_scale, Floats margins, Wholes weights, Totals totals);
 
 /// Add the values of cells to the margins (rows, outputs), set new weights, and sum them.
-template <class Cell>
-void exponential_cells(const Member& member, Array<const Cell> cells, Array<const double, 2> values,
-                       Array<const i8, 2> signs, Array<const double> log_base, double log_scale,
-                       Array<double, 2> margins, Array<i64, 2> weights, Totals totals);
+void exponential_cells(const Member& member, Cells cells, Array<const double, 2> values, Array<const i8, 2> signs,
+                       Array<const double> log_base, double log_scale, Array<double, 2> margins, Array<i64, 2> weights,
+                       Totals totals);
 
 /// Set weights to base·min(1, exp(-margin)), at least one unit; return their sum.
 i64 clipped_weights(Array<const double> margins, Array<const double> log_base, Wholes weights);
@@ -32,16 +31,14 @@ i64 clipped_weights(Array<const double> margins, Array<const double> log_base, W
 ///
 /// Pulls are clipped to `max_target` times the weight; both are in units of the row's base. `totals`
 /// gets the sums of weights and of absolute pulls.
-template <class Cell>
-void logistic(const Member& member, Array<const Cell> cells, Array<const double> values, Array<const i8> signs,
+void logistic(const Member& member, Cells cells, Array<const double> values, Array<const i8> signs,
               Array<const double> base, double max_target, Floats margins, Wholes weights, Wholes pulls, Totals totals);
 
 /// Add each cell's values, then set weights p(1 - p) and pulls y* - p, with p = softmax(F).
 ///
 /// Only the chosen rows are updated. `totals` gets the increase of the sums of weights and of absolute
 /// pulls, `raised_sums` (rows, 2) the largest score and the sum of exponentials of each row.
-template <class Cell>
-void softmax(const Member& member, Array<const i64> chosen, Array<const Cell> cells, Array<const double, 2> values,
+void softmax(const Member& member, Array<const i64> chosen, Cells cells, Array<const double, 2> values,
              Array<const i8, 2> signs, Array<const double> base, double max_target, Array<double, 2> margins,
              Array<i64, 2> weights, Array<i64, 2> pulls, Array<double, 2> raised_sums, Totals totals);
 
@@ -51,9 +48,8 @@ void raise_scores(const Member& member, Array<const double> scores, double sign,
 // Residuals: target minus score.
 
 /// Add the values of cells to the scores; each member writes its largest absolute residual.
-template <class Cell>
-void advance(const Member& member, Array<const Cell> cells, Array<const double> values, Array<const double> targets,
-             Floats scores, Floats largest);
+void advance(const Member& member, Cells cells, Array<const double> values, Array<const double> targets, Floats scores,
+             Floats largest);
 
 /// Write weight times residual as integers, and sum their absolute values.
 ///
@@ -64,19 +60,18 @@ void residual_pulls(const Member& member, Array<const double> targets, Array<con
 
 /// Write `above` times the weight, or `below` times it for negative residuals.
 ///
-/// Residuals of less than a unit give 0. Also sum the absolute values. If `out` holds signs, it gets the
+/// Residuals of less than a unit give 0. Also sum the absolute values. If `sides` are bytes, it gets the
 /// factors without the weights.
-template <class Out>
 void residual_sides(const Member& member, Array<const double> targets, Array<const double> scores,
-                    Array<const i64> weights, double above, double below, double unit, Array<Out> out, Wholes sums);
+                    Array<const i64> weights, double above, double below, double unit, AnyArray<1, i8, i64> sides,
+                    Wholes sums);
 
 /// Round pulls and weights (rows, outputs) to small integers, and pair them: see tree/grow.
 ///
 /// Line s of `flips` holds the signs (or 0) of the outputs in the sum of pulls of pair s; weights are
 /// always summed. A single output has one line, +1. If `times_weight`, pulls are signs that multiply
 /// the weights.
-template <class Pull>
-void pair_up(const Member& member, Array<const i64, 2> weights, Array<const Pull, 2> pulls, bool times_weight,
+void pair_up(const Member& member, Array<const i64, 2> weights, Pulls pulls, bool times_weight,
              Array<const i8, 2> flips, double pull_scale, double weight_scale, Array<i64, 2> pairs);
 
 INLINE i64 pair_of(double pull, double weight) {

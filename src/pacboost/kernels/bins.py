@@ -21,6 +21,8 @@ def pack(cuts: Sequence[Floats]) -> tuple[Floats, Wholes]:
     Each feature is padded with infinities to a power of two, as src/native/tree/bins.h asks: 2 if
     there is at most one cut, otherwise 256 or more.
     """
+    # The search halves the width until one cut is left, so that it has no branch to predict. One
+    # width for nearly all features is a constant of the kernel.
     widths = [2 if c.size <= 1 else max(256, 1 << int(c.size).bit_length()) for c in cuts]
     offsets = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
     packed = np.full(offsets[-1], np.inf)

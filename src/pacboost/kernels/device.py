@@ -38,6 +38,7 @@ def what_is_missing() -> str:
         if cupy.cuda.runtime.getDeviceCount() < 1:
             return "CUDA finds no GPU"
         capability = int(cupy.cuda.Device().compute_capability)
+    # CuPy has other errors for each library that is missing; whichever it is, the CPU is used.
     except Exception as error:
         return f"CUDA does not work on this machine ({str(error).splitlines()[0]})"
     if capability < MIN_CAPABILITY:
@@ -78,6 +79,7 @@ def predict_on_gpu(device: object, X: object) -> bool:
     if device == "cpu":
         return False
     cells = math.prod(getattr(X, "shape", (0,)))
+    # Rows that are on the GPU would have to be copied back.
     is_large = lies_on_gpu(X) or cells >= (
         MIN_CELLS_TO_FIT if device == "auto" else MIN_CELLS_TO_SCORE
     )
@@ -106,6 +108,7 @@ def limited_memory(bytes_a_row: int, columns: int, advice: str) -> Iterator[None
     try:
         yield
     except Exception as error:
+        # By name, since CuPy, which has the class, may not be installed.
         if type(error).__name__ == "OutOfMemoryError":
             raise ParameterError(
                 _too_large(bytes_a_row, columns, advice), parameter="device"
@@ -116,6 +119,7 @@ def limited_memory(bytes_a_row: int, columns: int, advice: str) -> Iterator[None
 def _too_large(bytes_a_row: int, columns: int, advice: str) -> str:
     import cupy
 
+    # Memory that CuPy keeps for later is free for a smaller fit.
     cupy.get_default_memory_pool().free_all_blocks()
     free, total = cupy.cuda.runtime.memGetInfo()
     limit = cupy.get_default_memory_pool().get_limit() or free

@@ -33,6 +33,7 @@ def rows_below(
         from pacboost.kernels.cuda import encode
 
         return encode.rows_below(values, chosen, columns, factors, salt, limit)
+    # A byte for each row, so that threads write apart; a list of rows would have to be joined.
     is_below = np.empty(len(values), dtype=np.bool_)
     each_rows(
         lambda a, b: native.below_limit(values[a:b], columns, factors, salt, limit, is_below[a:b]),

@@ -15,5 +15,6 @@ from pacboost.kernels.threads import using
 def machine(device: str, threads: int | None, X: Any = None) -> Iterator[None]:
     """Fit inside this block with so many threads, on a GPU if asked; "auto" wants a large table."""
     shape = getattr(X, "shape", (0,))
+    # Lists have no shape: they are never large enough to matter.
     with using(threads), using_gpu(use_gpu(device, math.prod(shape)), (0, *shape)[-1]):
         yield

@@ -19,6 +19,7 @@ LEVELS = ("v4", "v3", "v2", "base")
 def _built(level: str) -> Any:
     try:
         return import_module(f"pacboost.kernels.native_{level}")
+    # Whoever works on kernels builds one level, which is faster.
     except ModuleNotFoundError:
         return None
 
@@ -29,6 +30,7 @@ def _load() -> Any:
     if asked is not None and asked not in LEVELS:
         allowed = ", ".join(map(repr, LEVELS))
         raise PacboostError(f"PACBOOST_LEVEL is {asked!r}; it may be {allowed}, or unset")
+    # The lowest level is asked first: the other modules may fail while they are loaded.
     base = _built("base") or _built("v2")
     best = 4 if base is None else base.level_of_processor()
     for level in LEVELS if asked is None else (asked,):

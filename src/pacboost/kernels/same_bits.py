@@ -34,6 +34,7 @@ def sigmoid(values: ArrayLike) -> Any:
 
 def log_sigmoid(values: Floats) -> Any:
     """Return the logarithm of ``sigmoid``, finite even if that is 0."""
+    # Not a minus: 0 stays 0, where that would give -0.
     return 0.0 - same_bits.softplus(-values, exp, log)
 
 
@@ -69,4 +70,5 @@ def _elementwise(
     numbers = np.asarray(values, dtype=np.float64, order="C")
     out = np.empty(numbers.shape)
     kernel(numbers.reshape(-1), out.reshape(-1))
+    # A number, not an array without axes.
     return out[()]

@@ -37,6 +37,7 @@ def together(kernel: Kernel, *arguments: Any, at_most: int = MAX_MEMBERS) -> Non
 
     If arrays are in a GPU's memory, the kernel's twin runs there.
     """
+    # Without CuPy, no array is on a GPU, and arguments need no look.
     if "cupy" in sys.modules and any(hasattr(type(a), GPU_ARRAY) for a in arguments):
         from pacboost.kernels.cuda.twins import TWINS
 

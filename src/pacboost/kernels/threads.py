@@ -59,6 +59,7 @@ def each_rows(task: Task, n_rows: int, *, at_least: int = 1, width: int = 1) -> 
 
 def each_columns(task: Task, n_columns: int, n_rows: int) -> None:
     """Call ``task(first, last)`` on shares of the columns, cut between groups worth a thread."""
+    # Short columns share a thread, since one that ends at once was not worth waking.
     groups = max(1, MIN_CELLS_PER_THREAD // max(1, n_rows * COLUMNS_PER_GROUP))
     _each(task, n_columns, groups * COLUMNS_PER_GROUP)
 

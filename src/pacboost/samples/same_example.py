@@ -221,9 +221,10 @@ MAX_ROWS_COMPARED = 10_000
 def share_learned(learned: Any, counted: Any) -> tuple[float, bool]:
     """Return the share of counted rows that equal training rows, if they may be copies.
 
-    It is 0 if no column identifies rows. If no row is equal, rows with measured values are compared
-    without the identifying column, which may be a time stamp; then the second value is true. The
-    share is for a warning only: all rows still count.
+    It is 0 if no column identifies rows. Rows with measured values are also compared without the
+    identifying column, which may be a time stamp. If more are equal then, the second value is true:
+    a single visit with the stamp of another must not hide all other visits. The share is for a
+    warning only: all rows still count.
 
     >>> patients = np.random.default_rng(0).random((50, 3))
     >>> visits = patients[np.arange(400) % 50]
@@ -245,11 +246,9 @@ def share_learned(learned: Any, counted: Any) -> tuple[float, bool]:
     if apart is None:
         return 0.0, False
     share = _share_equal(old, new, apart)
-    if share:
-        return share, False
     others = [j for j in range(len(new)) if j != apart]
-    share = _share_measured([old[j] for j in others], [new[j] for j in others])
-    return share, share > 0
+    near = _share_measured([old[j] for j in others], [new[j] for j in others])
+    return max(share, near), near > share
 
 
 def share_repeated(X: Any) -> float:

@@ -39,6 +39,7 @@ def pinned(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
     import cupy
 
     size = math.prod(shape)
+    # At least a byte: CUDA refuses to allocate none.
     memory = cupy.cuda.alloc_pinned_memory(max(1, size * np.dtype(dtype).itemsize))
     return np.frombuffer(memory, dtype, size).reshape(shape)
 
@@ -88,5 +89,6 @@ def tree_kernel() -> Any:
     """Return the kernel whose blocks grow a tree together."""
     import cupy
 
+    # Its blocks wait for each other, which only a cooperative launch allows.
     code = source_of("grow_tree.cu")
     return cupy.RawKernel(code, "grow_tree", options=OPTIONS, enable_cooperative_groups=True)

@@ -62,6 +62,7 @@ class Encoder:
         import cupy
 
         lanes_of, self.layout = layout.features[:, LANE], layout
+        # A thread writes a whole lane, so features that share one are read together.
         order = np.argsort(lanes_of, kind="stable")
         starts = np.searchsorted(lanes_of[order], np.arange(layout.lanes + 1))
         self._cuts, self._offsets = to_gpu(layout.cuts), to_gpu(layout.offsets)
@@ -96,6 +97,7 @@ def encode(values: Array, chosen: Rows | None, layout: Layout) -> tuple[GpuArray
     for first, part, stream in pieces(values, chosen):
         with stream:
             encoder.write(part, codes[first:])
+    # The streams of the parts are not those that later kernels run on.
     cupy.cuda.Device().synchronize()
     return codes, encoder.clashing()
 
@@ -124,6 +126,7 @@ def pieces(values: Array, chosen: Rows | None) -> Iterator[tuple[int, GpuArray, 
     ]
     for turn, first in enumerate(range(0, count, at_once)):
         here, there, stream = sides[turn % len(sides)]
+        # Its memory is filled anew, so the copy of two parts ago must have ended.
         stream.synchronize()
         size = min(at_once, count - first)
         copy_rows(values, chosen, first, here[:size])

@@ -92,6 +92,7 @@ class ForestOnGpu:
         free, _ = cupy.cuda.runtime.memGetInfo()
         pool = cupy.get_default_memory_pool()
         limit = pool.get_limit() or free + pool.total_bytes()
+        # What the pool keeps for later is not free for others, but for us.
         free = min(free + pool.free_bytes(), limit - pool.used_bytes())
         return max(1, min(MAX_TREES_AT_ONCE, int(MAX_MEMORY_SHARE * free / each)))
 
@@ -99,6 +100,7 @@ class ForestOnGpu:
         """Start to grow a tree on every bag."""
         import cupy
 
+        # The widest type of the bags: counts mostly fit into bytes, an eighth of what is copied.
         trees, kind = len(bags), np.result_type(*(bag.counts for bag in bags))
         with self._limited():
             all_counts = cupy.empty((trees, self._rows if bags[0].counts.size else 0), kind)

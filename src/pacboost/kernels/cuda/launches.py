@@ -165,6 +165,7 @@ class GrowingTree:
         rooms = [to_gpu(rules.sets), *(empty(shape, np.uint8) for shape in shapes)]
         rooms.append(empty(nodes, np.int64))
         self._arrays |= {f"interactions {k}": room for k, room in enumerate(rooms)}
+        # The struct is an array of 64-bit integers, so a double travels as its bits.
         share = int(np.float64(rules.share).view(np.int64))
         return [1, sets, rules.max_features, share, *(room.data.ptr for room in rooms)]
 
@@ -174,6 +175,8 @@ class GrowingTree:
         if where == self._order_in:
             return
         self._order_in = where
+        # Weights are computed again after the tree (weigh_again); until then their eight bytes a
+        # row hold two orders of four. Memory decides how many rows fit.
         if weights is None:
             self._order = empty(shape, np.uint32)
         else:
@@ -201,6 +204,7 @@ class GrowingTree:
         kernel = tree_kernel()
         if kernel.max_dynamic_shared_size_bytes < self._shared:  # noqa: PLR1730 (setting it costs)
             kernel.max_dynamic_shared_size_bytes = self._shared
+        # At most one for each multiprocessor: blocks that wait for each other must all run at once.
         blocks = max(1, min(_multiprocessors(), size * self._lanes // MIN_CELLS_PER_BLOCK))
         kernel((blocks,), (THREADS,), (
             self._tree, int64(size), int64(chosen is None), np.uint64(key), totals, *rules
@@ -225,6 +229,7 @@ class GrowingTree:
         splits = back[PLAN_WORDS : PLAN_WORDS + 5 * self._leaves].reshape(-1, 5)[: leaves - 1]
         gains = back[PLAN_WORDS + 5 * self._leaves : PLAN_WORDS + 6 * self._leaves]
         members = np.zeros((leaves - 1, CODES), dtype=np.uint8)
+        # A copy waits for the GPU, so it is made only for splits that have members.
         if self._categories:
             members = self._split_members[: leaves - 1].get()
         if self._summed is not None:

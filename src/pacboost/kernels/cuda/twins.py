@@ -45,6 +45,7 @@ def _launch(
     threads: int = THREADS,
 ) -> None:
     function = row_kernel(name)
+    # Only for kernels that need more, because it takes time.
     if shared > DEFAULT_SHARED_BYTES:
         function.max_dynamic_shared_size_bytes = shared
     pointers = tuple([weighing.NOTHING if a is None else a for a in arguments])
@@ -153,6 +154,7 @@ def cell_sums(
         sums_of_spans = sums_of_spans.get()
     squares[:] = sums_of_spans
     ready = known(weighing.SUMS, cells) if on_gpu(cells) else None
+    # Sums that were made along with the tree hold only for the very arrays they were made of.
     if (
         wholes is not None
         and ready is not None
@@ -179,6 +181,7 @@ def weigh_again(
     ``sums`` is (2, cells, 1) on the GPU.
     """
     cell_count = 0 if sums is None else sums.shape[1]
+    # Blocks sum in their own memory where that suffices: atomics on the GPU's memory are slower.
     here = 0 < 2 * cell_count <= MAX_SUMS_PER_BLOCK // 2
     _launch("weigh_again", (
         *origin, cells, int64(cells.itemsize), pulls, int64(weights.size), int64(cell_count),

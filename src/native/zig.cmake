@@ -1,0 +1,25 @@
+# To compile for another system: cmake -DCMAKE_TOOLCHAIN_FILE=src/native/zig.cmake -DPACBOOST_TARGET=aarch64-linux-gnu.2.28 …
+# The compiler is clang with the C libraries of all systems, `pip install ziglang`.
+set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES PACBOOST_TARGET)
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+string(REPLACE "-" ";" PARTS ${PACBOOST_TARGET})
+list(GET PARTS 0 CMAKE_SYSTEM_PROCESSOR)
+if(PACBOOST_TARGET MATCHES "-macos")
+  set(CMAKE_SYSTEM_NAME Darwin)
+  set(CMAKE_OSX_SYSROOT "")
+elseif(PACBOOST_TARGET MATCHES "-windows")
+  set(CMAKE_SYSTEM_NAME Windows)
+else()
+  set(CMAKE_SYSTEM_NAME Linux)
+endif()
+find_program(ZIG python-zig REQUIRED)
+# Optimized from the first call on, since zig compiles its C++ library once for each level of that.
+set(CMAKE_CXX_COMPILER ${ZIG} c++ -O3 -target ${PACBOOST_TARGET})
+# CMake wants one word for each of these.
+foreach(TOOL ar ranlib)
+  set(FILE ${CMAKE_BINARY_DIR}/zig-${TOOL})
+  file(WRITE ${FILE} "#!/bin/sh\nexec '${ZIG}' ${TOOL} \"$@\"\n")
+  file(CHMOD ${FILE} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+  string(TOUPPER ${TOOL} NAME)
+  set(CMAKE_${NAME} ${FILE})
+endforeach()
