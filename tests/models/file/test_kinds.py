@@ -13,7 +13,6 @@ import pytest
 
 import pacboost
 from pacboost.errors import FileError
-from pacboost.estimators.files import load
 from pacboost.estimators.forests.forests import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -21,6 +20,7 @@ from pacboost.estimators.forests.forests import (
     RandomForestRegressor,
 )
 from pacboost.hypotheses import forest as forests
+from pacboost.loading import load
 from pacboost.models.file import format as model_file
 from pacboost.models.file.inspect import inspect
 from pacboost.models.model import Model

@@ -14,8 +14,8 @@ import pacboost
 from pacboost import AdaBoostClassifier, BoostClassifier
 from pacboost.boosters import AdaBoost
 from pacboost.errors import FileError
-from pacboost.estimators.files import load
 from pacboost.learners.tree import Tree
+from pacboost.loading import load
 from pacboost.models.file import format as model_file
 from pacboost.models.file.document import MemoryBudget, MemoryLimitError
 from pacboost.models.file.format import model_bytes

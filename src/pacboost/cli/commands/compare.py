@@ -73,7 +73,7 @@ def command(data: Path, target: str, as_json: bool, plot: Path | None, **argumen
         _compare_answers(data, target, as_json, arguments)
         return
     from pacboost.cli.inputs.examples import read_examples
-    from pacboost.estimators.compare import Contest
+    from pacboost.estimators.contest import Contest
     from pacboost.learners.tree import Tree
     from pacboost.reports.plots import figure, save
 
