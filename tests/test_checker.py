@@ -311,7 +311,7 @@ def test_it_knows_the_words_of_certificates() -> None:
 def test_many_arrays_are_read_one_after_the_other(tmp_path: Path) -> None:
     """A list that is copied for each array takes minutes for 300,000 of them, not seconds."""
     content = {"model": {"many": [checker.Array("u1", (1,), b"7")] * 300_000}}
-    raw = b"pacboost forest 3\n" + b"".join(checker.written(content))
+    raw = b"pacboost forest 4\n" + b"".join(checker.written(content))
     path = tmp_path / "m.pacb"
     path.write_bytes(raw + sha256(raw).digest())
     alone = [sys.executable, "-I", "-S", checker.__file__, str(path)]

@@ -25,9 +25,9 @@ HOLDS, FAILS, UNKNOWN = "holds", "does not hold", "cannot be checked"
 NOTE = "This shows that the file is consistent, not who wrote it or how its rows were counted."
 TYPES = {"b1": "B", "i1": "b", "i2": "h", "i4": "i", "i8": "q",
          "u1": "B", "u2": "H", "u4": "I", "u8": "Q", "f4": "f", "f8": "d"}
-RULES = {"stumps": "StumpRule feature threshold cut above missing",
-         "trees": "TreeRule feature cut missing_left left right member members gain cover values",
-         "word_lists": "WordList asked values abstains every"}
+RULES = {"stump": "feature threshold cut above missing",
+         "tree": "feature cut missing_left left right member members gain cover values",
+         "word_list": "asked values abstains every"}
 NOTED = "without_weights distinct_rows have_times share_learned near missing_abstain missing_wrong"
 MEASURED = "class threshold largest cutoff seen group unit method"
 GROUNDS, ASSUMED = (dict(re.findall(r"(\w[\w. ]*) (\w{8})", texts)) for texts in (
@@ -87,18 +87,18 @@ def written(content: Part) -> Iterator[bytes]:
         return {"strings": [last - 1, last]} if own.sizes else {"array": last}
     form: Any = {"sort_keys": True, "separators": (",", ":"), "allow_nan": False}
     text = json.dumps(content, default=take_out, **form)
-    heads = json.dumps([f"{own.kind} {'x'.join(map(str, own.shape))}" for own in arrays], **form)
+    heads = json.dumps([[own.kind, *own.shape] for own in arrays], **form)
     text = f'{{"arrays":{heads},"content":{text}}}'
     yield b"%d\n%s" % (len(text), text.encode())
     yield from (own.raw for own in arrays)
 def read(raw: bytes) -> Part:
     need(sha256(raw[:-32]).digest() == raw[-32:], "its SHA-256 is not the one at its end")
     first, size, rest = raw[:-32].split(b"\n", 2)
-    kinds = (b"pacboost model 3", b"pacboost forest 3")
+    kinds = (b"pacboost model 4", b"pacboost forest 4")
     known(first in kinds and sys.byteorder == "little", f"{first[:40]!r} cannot be read here")
     text, at, arrays = rest[: int(size)].decode("ascii"), int(size), list[Array]()
-    for kind, sizes in (line.split(" ") for line in json.loads(text)["arrays"]):
-        shape = tuple(map(int, sizes.split("x")))
+    for kind, *sizes in json.loads(text)["arrays"]:
+        shape = tuple(sizes)
         end = at + array(TYPES[kind]).itemsize * math.prod(shape)
         arrays.append(Array(kind, shape, rest[at:end]))
         at = end
@@ -110,7 +110,7 @@ def read(raw: bytes) -> Part:
         return Array(letters.kind, letters.shape, letters.raw, sizes)
     content: Part = json.loads(text, object_hook=put_back)["content"]
     known(next(written(content)) == size + b"\n" + rest[: int(size)], "it is not in normal form")
-    need(("ledger" in content["model"]) == (first == b"pacboost model 3"), "it is of another kind")
+    need(("ledger" in content["model"]) == (first == b"pacboost model 4"), "it is of another kind")
     return content
 def digest(parts: Iterable[bytes]) -> str:
     return sha256(b"".join(parts)).hexdigest()
@@ -152,19 +152,19 @@ def pieces(value: Any) -> Iterator[bytes]:
         yield value if isinstance(value, bytes) else repr(value).encode()
 def rules(entry: Part, bins: bytes) -> Iterator[Part]:
     known(entry["kind"] in RULES, f"there is no digest here for rules that are {entry['kind']}")
-    (name, *fields), own = RULES[entry["kind"]].split(), {}
-    for field in fields:
-        column = entry[field.replace("asked", "words")]
-        sizes = entry.get("subsets" if field == "members" else "splits", entry.get("sizes"))
+    name, own = entry["kind"], {}
+    for field in RULES[name].split():
+        column = entry[field]
+        sizes = entry.get("subsets" if field == "members" else "splits", entry.get("words"))
         if field == "members":
             raw = bytes(int(bit) for byte in column.raw for bit in f"{byte:08b}")
             column = Array("u1", (column.shape[0], 256), raw)
         if field == "values" and column.kind in ("i2", "i4"):
-            steps = array("d", (entry["grid"] * step for step in column.numbers()))
+            steps = array("d", (step / 65536 for step in column.numbers()))
             column = Array("f8", column.shape, steps.tobytes())
         own[field] = column.numbers() if sizes is None or field in ("abstains", "every") else \
             column.slices(sizes.numbers(), field in ("cover", "values"), 1 + (field == "cover"))
-    first = {name: b"", "bins": bins} if name == "TreeRule" else {name: b""}
+    first = {name: b"", "bins": bins} if name == "tree" else {name: b""}
     for line in zip(*own.values(), strict=True):
         yield {**first, **dict(zip(own, line, strict=True))}
 def rules_digest(model: Part) -> str:
@@ -173,12 +173,12 @@ def rules_digest(model: Part) -> str:
     if "ledger" in model:
         found = [rule for entry in model["rules"] for rule in rules(entry, bins)]
         fields = {"hypotheses": found, "votes": model["votes"], "outputs": model["outputs"]}
-        return digest(pieces({"Vote": b"", **fields}))
+        return digest(pieces({"vote": b"", **fields}))
     size, parts = len(classes(model)), ("nodes", "firsts", "table", "bases")
-    blocks = [{"Block": b"", **{name: block[name] for name in parts}} for block in model["blocks"]]
+    blocks = [{"block": b"", **{name: block[name] for name in parts}} for block in model["blocks"]]
     own = {**model, "bins": bins, "blocks": blocks, "classes": max(2, size) if size else 0}
     order = ("bins", "classes", "importances", "blocks", "middle", "scale", "hard")
-    return digest(pieces({"Forest": b"", **{name: own[name] for name in order}}))
+    return digest(pieces({"forest": b"", **{name: own[name] for name in order}}))
 @lru_cache(10**5)
 def upper(k: int, n: int, delta: Fraction, places: int = PLACES, low: int = 0) -> Fraction:
     """Return BinInv(k, n, delta) = sup{p : P[Bin(n, p) ≤ k] ≥ delta}, rounded up."""

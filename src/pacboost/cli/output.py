@@ -161,7 +161,7 @@ def report_model(
         "data": about,
         "estimator": type(model).__name__,
         "booster": ledger.booster,
-        "learner": ledger.learner.lower(),
+        "learner": ledger.learner,
         "classes": model.classes_,
         "rounds": len(ledger),
         "stopped": ledger.stopped,

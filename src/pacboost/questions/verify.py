@@ -24,7 +24,7 @@ from pacboost.bounds.family import Family
 from pacboost.bounds.holdout import CLASSES, read_shares
 from pacboost.bounds.rates import read_parts
 from pacboost.bounds.registry import bound_of, makers
-from pacboost.hypotheses.majority import rules_behind
+from pacboost.hypotheses.pattern import rules_behind
 from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file import container

@@ -146,7 +146,7 @@ def summary(ledger: Ledger, *certificates: Certificate | None, details: bool = F
     tested = ledger.refills[-1].fresh if ledger.refills else 0
     accepted = sum(refill.accepted for refill in ledger.refills)
     lines = grid()
-    method = f"booster {ledger.booster}, learner {ledger.learner.lower()}"
+    method = f"booster {ledger.booster}, learner {ledger.learner}"
     lines.add_row("rounds", f"{len(ledger):,} ({method})")
     lines.add_row("draws", f"{draws:,} examples")
     if tested:

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.estimators.boosting.boosting import EstimatorChooser, FitData, boost
+from pacboost.estimators.boosting.boosted import Boosted
+from pacboost.estimators.boosting.boosting import EstimatorChooser
 from pacboost.estimators.fitted.classifier import Classifier
-from pacboost.estimators.fitting.callbacks import CallbackSupportMixin
 from pacboost.estimators.inputs.aliases import accepts_aliases
-from pacboost.estimators.inputs.documented import described_by, documented
-from pacboost.estimators.inputs.rows import fits_rows, takes_rows
-from pacboost.estimators.inputs.validation_sets import read_sets
+from pacboost.estimators.inputs.documented import documented
+from pacboost.estimators.inputs.rows import takes_rows
 from pacboost.estimators.parameters.values import Values
 from pacboost.fit.ask import Ask, FitRows
 from pacboost.fit.recipe import Candidate, Recipe
@@ -33,7 +31,7 @@ from pacboost.sources.explained_errors import checked_by_scikit_learn
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class AdaBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[misc]
+class AdaBoostClassifier(Boosted, Classifier):
     """AdaBoost with a certificate of its training error, by scikit-learn's name and parameters.
 
     Without an estimator it boosts decision stumps on binned features: fast, exact in its sums, the
@@ -119,16 +117,6 @@ class AdaBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[misc
     verbose: bool | int | str = "auto"
 
     _keeps_sparse = True
-
-    @fits_rows
-    @described_by(BoostClassifier.fit)
-    def fit(
-        self, X: object, y: object, sample_weight: object = None, *, X_val: object = None,
-        y_val: object = None, eval_set: object = None, copies: str = "draws",
-    ) -> Self:  # fmt: skip
-        """Fit the model."""
-        boost(self, FitData(X, y, sample_weight, read_sets(X_val, y_val, eval_set)), copies)
-        return self
 
     @property
     def estimator_weights_(self) -> NDArray[np.float64]:

@@ -4,30 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from pacboost.boosters.link import Link
+from pacboost.boosters.losses.square import Square
 from pacboost.boosters.objective import CustomLoss
-from pacboost.boosters.regression import Square
-from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.estimators.boosting.boosting import EstimatorChooser, FitData, boost
+from pacboost.boosters.registry import LOSSES
+from pacboost.estimators.boosting.boosted import Boosted
+from pacboost.estimators.boosting.boosting import EstimatorChooser
 from pacboost.estimators.boosting.choosing_numbers import NumbersChooser
 from pacboost.estimators.fitted.predicting import answered, r_squared
 from pacboost.estimators.fitted.vote_model import VoteModel
-from pacboost.estimators.fitting.callbacks import CallbackSupportMixin
 from pacboost.estimators.inputs.aliases import accepts_aliases
-from pacboost.estimators.inputs.documented import described_by, documented
-from pacboost.estimators.inputs.rows import fits_rows, takes_rows
-from pacboost.estimators.inputs.validation_sets import read_sets
+from pacboost.estimators.inputs.documented import documented
+from pacboost.estimators.inputs.rows import takes_rows
 from pacboost.estimators.parameters.trials import TrialParameters
 from pacboost.estimators.parameters.values import Values
 from pacboost.fit.settings import Settings
-from pacboost.ledgers.ledger import LOG_LINK
 from pacboost.models.model import Model
-from pacboost.samples.sample import Sample
 from pacboost.training.metrics import Metric, metric_of
 
 if TYPE_CHECKING:
@@ -40,7 +38,7 @@ Doubles = NDArray[np.float64]
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class BoostRegressor(CallbackSupportMixin, TrialParameters, RegressorMixin, VoteModel):  # type: ignore[misc]
+class BoostRegressor(TrialParameters, Boosted, RegressorMixin, VoteModel):  # type: ignore[misc]
     """Boost trees that predict a number: the same loop, bins and trees as for classes.
 
     The ledger records the mean loss after every round. A fit certifies nothing, because a number is
@@ -179,16 +177,6 @@ class BoostRegressor(CallbackSupportMixin, TrialParameters, RegressorMixin, Vote
 
     _keeps_sparse = True
 
-    @fits_rows
-    @described_by(BoostClassifier.fit)
-    def fit(
-        self, X: object, y: object, sample_weight: object = None, *, X_val: object = None,
-        y_val: object = None, eval_set: object = None, copies: str = "draws",
-    ) -> Self:  # fmt: skip
-        """Fit the model."""
-        boost(self, FitData(X, y, sample_weight, read_sets(X_val, y_val, eval_set)), copies)
-        return self
-
     @takes_rows
     def predict(self, X: object) -> Doubles:
         """Return a number for each row."""
@@ -233,15 +221,10 @@ class BoostRegressor(CallbackSupportMixin, TrialParameters, RegressorMixin, Vote
         ``metric`` may be what ``eval_metric`` may be. A column that no rule asks for has exactly 0.
         """
         from pacboost.estimators.fitted.explaining import shuffled
-
-        sample, measure = self._with_targets(X, y), self._measure(metric)
-        return shuffled(self, sample, measure, repeats, random_state)
-
-    def _with_targets(self, X: object, y: object) -> Sample:
-        """Read rows with numbers."""
         from pacboost.estimators.fitted.judging import with_targets
 
-        return with_targets(self, X, y)
+        sample, measure = with_targets(self, X, y), self._measure(metric)
+        return shuffled(self, sample, measure, repeats, random_state)
 
     def _chooser(self, asked: Values) -> EstimatorChooser:
         return NumbersChooser(asked)
@@ -259,5 +242,6 @@ class BoostRegressor(CallbackSupportMixin, TrialParameters, RegressorMixin, Vote
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.positive_only = isinstance(self.loss, str) and self.loss in LOG_LINK
+        loss = LOSSES.get(self.loss) if isinstance(self.loss, str) else None
+        tags.target_tags.positive_only = loss is not None and loss.link == Link.LOG
         return tags

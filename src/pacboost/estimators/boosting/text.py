@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from pacboost.errors import DataError
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.estimators.boosting.boosting import EstimatorChooser, FitData, boost
+from pacboost.estimators.boosting.boosted import Boosted
+from pacboost.estimators.boosting.boosting import EstimatorChooser
 from pacboost.estimators.boosting.choosing_words import WordsChooser
 from pacboost.estimators.fitted.classifier import Classifier
 from pacboost.estimators.fitted.explaining import explain_row
-from pacboost.estimators.fitting.callbacks import CallbackSupportMixin
 from pacboost.estimators.inputs.aliases import accepts_aliases
-from pacboost.estimators.inputs.documented import described_by, documented_like
-from pacboost.estimators.inputs.rows import fits_rows, takes_rows
-from pacboost.estimators.inputs.validation_sets import read_sets
+from pacboost.estimators.inputs.documented import documented_like
+from pacboost.estimators.inputs.rows import takes_rows
 from pacboost.estimators.parameters.values import Values
 from pacboost.models.explain import explanation
 from pacboost.models.explain.explanation import Explanation, class_number
@@ -26,9 +25,9 @@ from pacboost.models.model import Model, answer_names
 from pacboost.models.schema import ColumnOptions
 from pacboost.numerics.checks import positive_whole
 from pacboost.sources.columns import Columns
-from pacboost.sources.dataframe import is_frame
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.rows import FrameRows, Rows
 from pacboost.sources.sparse import WordTable
 from pacboost.sources.text import MAX_FEATURES, TextFeatures
 
@@ -54,9 +53,9 @@ class TextColumns:
 
     def divisible(self, X: object) -> Any:
         """Return texts, or a table with columns of texts, in a form that can be indexed by row."""
-        named = isinstance(X, list | tuple) and X and isinstance(X[0], Mapping)
-        if self.columns is None and (named or is_frame(X)):
-            return Columns.of(X)
+        rows = Rows.of(X)
+        if self.columns is None and rows.named is not None:
+            return rows.columns()
         return self._reader(self.columns).read(X)
 
     def learn(self, X: object) -> tuple[Features, WordTable]:
@@ -78,7 +77,7 @@ class TextColumns:
 @accepts_aliases
 @documented_like(BoostClassifier)
 @dataclass(eq=False, repr=False)
-class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[misc]
+class TextBoostClassifier(Boosted, Classifier):
     """Classify texts by the words in them: boosted lists of words, with readable rules and a bound.
 
     The first round is a linear support vector machine: every word of a text adds its votes on all
@@ -188,16 +187,6 @@ class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[mis
     """Parameters that mean something else than in other classes: here the size of the vocabulary,
     as in scikit-learn's vectorizers."""
 
-    @fits_rows
-    @described_by(BoostClassifier.fit)
-    def fit(
-        self, X: object, y: object, sample_weight: object = None, *, X_val: object = None,
-        y_val: object = None, eval_set: object = None, copies: str = "draws",
-    ) -> Self:  # fmt: skip
-        """Fit the model."""
-        boost(self, FitData(X, y, sample_weight, read_sets(X_val, y_val, eval_set)), copies)
-        return self
-
     @explains_input
     def rules(self, k: int | None = 20, label: Any = None) -> list[str]:
         """Return the k words that add most to any score, or to that of ``label`` (None: all).
@@ -217,7 +206,7 @@ class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[mis
         By default it is the class with the largest score; of two classes the second. For a table
         pass a data frame of one row, or a mapping from column names to values.
         """
-        rows = text if is_frame(text) else [text]
+        rows = text if isinstance(Rows.of(text), FrameRows) else [text]
         return explain_row(self, rows, top, for_class=for_class, by=by)
 
     def _chooser(self, asked: Values) -> EstimatorChooser:

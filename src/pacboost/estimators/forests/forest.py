@@ -37,12 +37,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False, repr=False)
-class ForestClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
-    """A forest that votes for classes."""
+class ForestParameters(Estimator):
+    """The parameters of forests of classes and of numbers, and their kind."""
 
-    n_estimators: int = 400
     _: KW_ONLY
-    max_features: Any = "sqrt"
     min_samples_leaf: float = 1
     min_samples_split: float = 2
     min_weight_fraction_leaf: float = 0.0
@@ -59,15 +57,30 @@ class ForestClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     n_jobs: int | None = None
     device: str = "cpu"
     verbose: bool | int | str = "auto"
+
+    _kind = "random_forest"
+    _out_of_bag = None
+
+    @property
+    def oob_score_(self) -> float:
+        """The out-of-bag estimate of ``score``."""
+        return score_outside(self)
+
+
+@dataclass(eq=False, repr=False)
+class ForestClassifier(ClassifierMixin, ForestParameters):  # type: ignore[misc]
+    """A forest that votes for classes."""
+
+    n_estimators: int = 400
+    _: KW_ONLY
+    max_features: Any = "sqrt"
     class_weight: Any = None
     certify: str | None = None
     holdout: float = 0.2
     delta: float = 0.05
 
-    _kind = "random_forest"
     _refusal = NOT_ASKED
     _sets = None  # the sets of labels that trees vote for, if a row may have several labels
-    _out_of_bag = None
 
     @fits_rows
     def fit(
@@ -129,11 +142,6 @@ class ForestClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         return sentence_of(model.certificate, model.ledger, model.held_out, model.label_names)
 
     @property
-    def oob_score_(self) -> float:
-        """The out-of-bag estimate of ``score``."""
-        return score_outside(self)
-
-    @property
     def oob_decision_function_(self) -> NDArray[np.float64]:
         """Shares of the out-of-bag votes."""
         return answers_outside(self, "oob_decision_function_").predictions
@@ -179,31 +187,12 @@ class ForestClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
 
 @dataclass(eq=False, repr=False)
-class ForestRegressor(RegressorMixin, Estimator):  # type: ignore[misc]
+class ForestRegressor(RegressorMixin, ForestParameters):  # type: ignore[misc]
     """A forest that predicts numbers."""
 
     n_estimators: int = 200
     _: KW_ONLY
     max_features: Any = 1.0
-    min_samples_leaf: float = 1
-    min_samples_split: float = 2
-    min_weight_fraction_leaf: float = 0.0
-    max_depth: int | None = None
-    bootstrap: bool = True
-    max_samples: float | None = None
-    max_bins: int = 255
-    categorical_features: Any = "from_dtype"
-    oob_score: bool = False
-    settle: int | None = None
-    warm_start: bool = False
-    callbacks: Sequence[Callback] | None = None
-    random_state: Any = None
-    n_jobs: int | None = None
-    device: str = "cpu"
-    verbose: bool | int | str = "auto"
-
-    _kind = "random_forest"
-    _out_of_bag = None
 
     @fits_rows
     @described_by(ForestClassifier.fit)
@@ -237,11 +226,6 @@ class ForestRegressor(RegressorMixin, Estimator):  # type: ignore[misc]
         raise no_certificate()
 
     @property
-    def oob_score_(self) -> float:
-        """The out-of-bag estimate of ``score``."""
-        return score_outside(self)
-
-    @property
     def oob_prediction_(self) -> NDArray[np.float64]:
         """Means of the out-of-bag predictions."""
         return answers_outside(self, "oob_prediction_").predictions
@@ -253,9 +237,9 @@ class ForestRegressor(RegressorMixin, Estimator):  # type: ignore[misc]
         """Measure by how much the forest gets worse when a column is shuffled."""
         from pacboost.estimators.fitted.explaining import shuffled
         from pacboost.estimators.fitted.judging import with_targets
-        from pacboost.training.metrics import regression_metric, square
+        from pacboost.training.metrics import SQUARE
 
-        measure = regression_metric("square", square)
+        measure = SQUARE
         return shuffled(self, with_targets(self, X, y), measure, repeats, random_state)
 
     @takes_rows

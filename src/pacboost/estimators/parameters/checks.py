@@ -92,7 +92,7 @@ class Share(ParamCheck):
         share = float(checks.real_number(name, value))
         if not 0 < share <= 1:
             why = f": {self.because}" if self.because else ""
-            raise invalid(name, value, f"must lie in (0, 1]{why}")
+            raise invalid(name, share, f"must lie in (0, 1]{why}")
         return share
 
 
