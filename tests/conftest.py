@@ -13,22 +13,17 @@ from typing import Any
 import pytest
 from _pytest.doctest import DoctestModule
 from click.testing import CliRunner, Result
-from hypothesis import settings
 
 from pacboost.models import calibration
 from pacboost.samples import sample
+from tests import examples
 from tests.bounds.coverage import COUNTS, HEADER
 
 collect_ignore = ["kernels/cuda_on_cpu"]  # a program with a stand-in for CuPy
-FEW = 6
-SHARE = 0.1
-"""Quick runs try this share of random examples, but no fewer than ``FEW``; ``make slow`` all."""
 
 if "mix_stderr" in inspect.signature(CliRunner).parameters:  # before click 8.2
     CliRunner.__init__ = partialmethod(CliRunner.__init__, mix_stderr=False)  # type: ignore
     Result.output = property(lambda result: result.stdout + result.stderr)  # type: ignore
-settings.register_profile("repeatable", derandomize=True, deadline=None)
-settings.register_profile("fresh", deadline=None, print_blob=True)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -37,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Try the same random examples in every quick run, and new ones in ``make slow``."""
-    settings.load_profile("fresh" if is_slow(config) else "repeatable")
+    examples.choose(slow=is_slow(config))
     gc.disable()  # until all tests are collected, which makes millions of objects that stay
 
 
@@ -66,8 +61,6 @@ def is_slow(config: pytest.Config) -> bool:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not is_slow(config):
-        try_fewer_examples(items)
     thin_out(items)
     cover(items)
     order = config.getoption("order")
@@ -90,11 +83,11 @@ def thin_out(items: list[pytest.Item]) -> None:
 
 
 def cover(items: list[pytest.Item]) -> None:
-    """Meet every value of every parameter of a grid; its other combinations are slow tests."""
+    """Make combinations of ``each_value`` slow that show no value for the first time."""
     grids: dict[str, list[tuple[pytest.Item, Sequence[str]]]] = {}
     for item in items:
         case = getattr(item, "callspec", None)
-        if case is not None and not any(map(item.get_closest_marker, ("slow", "thinned"))):
+        if case is not None and item.get_closest_marker("each_value") is not None:
             grids.setdefault(item.nodeid.partition("[")[0], []).append((item, case._idlist))
     for cases in grids.values():
         axes = [list(dict.fromkeys(axis)) for axis in zip(*(ids for _, ids in cases), strict=True)]
@@ -106,16 +99,6 @@ def cover(items: list[pytest.Item]) -> None:
             if list(ids) not in diagonal and uncovered.isdisjoint(enumerate(ids)):
                 item.add_marker(pytest.mark.slow)
             uncovered.difference_update(enumerate(ids))
-
-
-def try_fewer_examples(items: list[pytest.Item]) -> None:
-    """Try a part of the random examples of every test: they are the same in each quick run."""
-    tests = {id(test): test for item in items if (test := getattr(item, "obj", None))}
-    for test in tests.values():  # several items may share a test
-        current = getattr(test, "_hypothesis_internal_use_settings", None)
-        if current is not None and current.max_examples > FEW:
-            fewer = max(FEW, round(SHARE * current.max_examples))
-            test._hypothesis_internal_use_settings = settings(current, max_examples=fewer)
 
 
 @pytest.fixture

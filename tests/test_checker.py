@@ -194,6 +194,7 @@ def test_two_thousand_random_and_altered_models(tmp_path: Path) -> None:
         agree(seed, tmp_path / "m.pacb")
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("k", [0, 1, 17, 60, 119, 120])
 @pytest.mark.parametrize("n", [120, 5000])
 @pytest.mark.parametrize("delta", [0.3, 0.05, 1e-9, 1e-200])

@@ -140,6 +140,7 @@ def test_thresholds_and_sets_do_not_follow_a_classifier_that_learns_in_place(nam
     assert (covering.predict_set(new) == held).all()
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("wrap", [lambda model: model, FrozenEstimator], ids=["plain", "frozen"])
 @pytest.mark.parametrize(
     "make", [lambda: SGDRegressor(random_state=0), lambda: RandomForestRegressor(5)]

@@ -112,6 +112,7 @@ def test_a_contradiction_does_not_hold(
     assert checker.FAILS in {answer for _, answer, _ in checker.check(path.read_bytes())}
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", [*WISHES, "sets"])
 @pytest.mark.parametrize("place", [0, 1])
 def test_no_other_words_of_a_decision_hold(

@@ -81,6 +81,7 @@ def test_every_classifier_is_listed() -> None:
     assert sorted(EXPECTED) == sorted(public_classifiers("certify"))
 
 
+@pytest.mark.each_value
 @several_runs(6, 12)
 @pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.parametrize("certify", ["holdout", "oob"])

@@ -165,6 +165,7 @@ MEMORISING: dict[str, Callable[[int], Any]] = {
 }
 
 
+@pytest.mark.each_value
 @several_runs(6, 300)
 @pytest.mark.parametrize("way", MEMORISING)
 @pytest.mark.parametrize("world", [visits, dated_visits])
@@ -315,7 +316,7 @@ def test_rows_that_are_learned_from_and_certify_count_once(tmp_path: Path) -> No
 @pytest.mark.parametrize("share", [0.1, 0.3])
 def test_copies_are_on_one_side_of_every_division(share: float) -> None:
     X, y = visits(3)
-    divided = division.divide(X, y, "holdout", share, seed=5, copies="distinct")
+    divided = division.share_apart(X, y, "holdout", share, seed=5, copies="distinct")
     assert divided.apart is not None
     assert divided.rows is not None
     learned = {row.tobytes() for row in divided.X}
@@ -335,7 +336,8 @@ def test_copies_are_on_one_side_of_every_division(share: float) -> None:
 def test_labels_have_no_say_in_what_is_counted(copies: str) -> None:
     X, y = visits(0)
     chosen = [
-        division.divide(X, labels, "holdout", 0.2, 7, copies).rows for labels in (y, 1 - y, y * 0)
+        division.share_apart(X, labels, "holdout", 0.2, 7, copies).rows
+        for labels in (y, 1 - y, y * 0)
     ]
     assert all(np.array_equal(np.asarray(chosen[0]), np.asarray(rows)) for rows in chosen)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pacboost import bounds
@@ -27,6 +27,7 @@ from pacboost.errors import ParameterError
 from pacboost.numerics import binomial, growth, hypergeometric
 from pacboost.theory import compression, finite, margins, nvote, sample_sizes, sequence, vc
 from pacboost.theory.plan import QUESTIONS
+from tests.examples import examples
 
 TYPES = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
 HALF = math.log(2)
@@ -138,7 +139,7 @@ def test_the_prior_of_many_stumps_does_not_wrap_around(kind: Any) -> None:
 
 
 @given(st.integers(1, 10**18), st.floats(0, 1), st.floats(1e-300, 0.99))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_any_number_of_rows_is_bounded_outward(n: int, share: float, delta: float) -> None:
     """Chernoff's bound encloses the exact one; both are 1 or less and on the right side."""
     n = n if share > 0.5 else n % 10**9 + 1  # sums of moderate length, and very large numbers

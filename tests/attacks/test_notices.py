@@ -237,6 +237,7 @@ TIMED = [
 ]  # fmt: skip
 
 
+@pytest.mark.each_value
 @pytest.mark.filterwarnings("ignore::pacboost.errors.InputWarning")
 @pytest.mark.parametrize("door", TIMED)
 @pytest.mark.parametrize("stamped", [with_dates, with_numbers, lambda frame: frame])

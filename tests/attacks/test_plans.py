@@ -21,7 +21,7 @@ from pacboost.theory import plan
 from pacboost.theory.sample_sizes import selection_threshold
 from pacboost.theory.vc import realizable
 from pacboost.training.filtering.plan import FilteringPlan, share_of
-from pacboost.training.filtering.refilling import Tally
+from pacboost.training.filtering.refilling import RefillTests
 from tests.bounds.coverage import check_coverage, check_rejected
 
 RUNS = 200
@@ -231,7 +231,7 @@ def test_tests_of_filtering_end_by_the_shares_of_a_run() -> None:
     answer = plan.filtering(epsilon=epsilon, delta=0.05, edge=0.4, threshold=share)
     draws, rounds = int(answer.details["draws a test"]), answer.rounds
     assert rounds is not None
-    test = Tally(share_of(0.05 / 2, rounds)).weight
+    test = RefillTests(share_of(0.05 / 2, rounds)).weight
     middle = selection_threshold(share * epsilon, (1 - share) * epsilon)
     nats = math.log(2 * math.sqrt(draws) / test.delta) / draws  # kl allowed, in closed form
     assert nats <= kl(middle, epsilon) * (1 + 1e-9)

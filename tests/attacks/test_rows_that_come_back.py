@@ -66,6 +66,7 @@ def every_row_twice_on_both_sides(seed: int) -> tuple[Rows, Rows]:
     return learned, learned
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("world", [part_of_a_table, every_row_twice, every_row_twice_on_both_sides])
 def test_old_rows_are_refused(world: Callable[[int], tuple[Rows, Rows]], door: str) -> None:

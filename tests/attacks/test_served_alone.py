@@ -64,6 +64,7 @@ def broken(name: str, runs: int, kind: Any, several: int = 6) -> tuple[int, int]
     return false, certified
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 @pytest.mark.parametrize("name", ["recall", "false_positive_rate"])
 def test_rows_served_alone_keep_the_promise(name: str, kind: Any) -> None:
@@ -122,6 +123,7 @@ def some_text(labels: Any) -> Any:
     return mixed
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize(
     "change",

@@ -123,7 +123,7 @@ def test_strong_classifiers(shared: str, tmp_path: Path) -> None:
     write_both(tmp_path, shared, 0)
     model = StrongClassifier(epsilon=0.2, n_estimators=4, random_state=0, n_jobs=1)
     model.fit_source(tmp_path, "y", copies="distinct")
-    certificate = model.estimator_.model_.certificate
+    certificate = model.certificate_
     assert certificate.value > 0.5
     assert DISTINCT_ROWS in certificate.details
 

@@ -160,5 +160,5 @@ def test_strong_classifiers_of_a_sorted_source(
             epsilon=0.2, delta=delta, n_estimators=4, random_state=seed, n_jobs=1
         )
         model.fit_source(*source)
-        wrong += violated(model.estimator_.model_.certificate, model)
+        wrong += violated(model.model_.certificate, model)
     check_coverage(f"StrongClassifier on sorted {kind}", wrong, runs, delta)

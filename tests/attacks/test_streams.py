@@ -276,4 +276,4 @@ def test_a_heavy_value_is_no_reason_to_certify_the_light_ones(copies: str, runs:
 
 
 def _batch(X: NDArray[np.float64], y: NDArray[np.int64]) -> Batch:
-    return Batch(ArrayTable(X), y, np.arange(len(X), dtype=np.uint64), 0)
+    return Batch((ArrayTable(X), y), np.arange(len(X), dtype=np.uint64), 0)

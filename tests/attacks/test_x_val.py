@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
-from pacboost.fit.division import divide
+from pacboost.fit.division import share_apart
 from pacboost.fit.roles import CERTIFY
 from tests.attacks.worlds import coins, make, public_classifiers
 from tests.bounds.coverage import allowed_violations
@@ -81,7 +81,7 @@ def test_where_equal_rows_are_draws_validation_rows_may_equal_others() -> None:
 
 def test_but_not_be_those_that_certify() -> None:
     X, y = coins(0, 1000)
-    apart = divide(X, y, "holdout", 0.2, seed_of(0) + CERTIFY).apart
+    apart = share_apart(X, y, "holdout", 0.2, seed_of(0) + CERTIFY).apart
     assert apart is not None
     model = make("AdaBoostClassifier", certify="holdout", random_state=0)
     for rows in (200, 20, 8):  # all rows that certify, and a few of them

@@ -5,7 +5,7 @@ from itertools import islice, pairwise
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pacboost import AdaBoostClassifier
@@ -17,6 +17,7 @@ from pacboost.numerics.exact import FRESH_TOTAL, MAX_TOTAL, MAX_VOTE, VOTE_UNIT
 from pacboost.samples.sample import Sample, Sums
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
+from tests.examples import examples
 from tests.training.run.prefixes import class_samples, sample_of, shares
 from tests.worlds import noisy
 
@@ -47,7 +48,7 @@ def measured(weights: np.ndarray, agree: np.ndarray) -> tuple[np.ndarray, Measur
     st.sampled_from([0.1, 1.0, 2.5, 1000.0]),
     st.sampled_from([0, 5, 300]),
 )
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_weights_follow_the_margins_and_stay_in_range(
     rounds: list[tuple[int, float]], rows: int, rate: float, spread: int
 ) -> None:
@@ -107,7 +108,7 @@ def normaliser(weights: np.ndarray, signs: np.ndarray, added: np.ndarray) -> flo
     st.sampled_from([0, 5, 300]),
 )
 @example(3318, 1, 3, 0.01, 300)  # one row of a weight so small that its inverse overflows
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_weights_of_cells_follow_the_margins_and_stay_in_range(
     seed: int, rows: int, outputs: int, step: float, spread: int
 ) -> None:
@@ -147,7 +148,7 @@ def test_a_false_normaliser_does_not_push_the_total_out_of_range() -> None:
 
 
 @given(class_samples(), st.sampled_from([1.0, 0.25]))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_cells_say_the_weighted_mean_of_their_signs(sample: Sample, rate: float) -> None:
     run = Run(sample, Tree(max_leaves=4, min_leaf_rows=1), Gentle(rate))
     scores = np.zeros(sample.signs.shape)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -18,6 +18,7 @@ from pacboost.learners import Stump, Tree
 from pacboost.learners.learner import Learner
 from pacboost.samples.sample import Sample
 from pacboost.training.run.loop import Run
+from tests.examples import examples
 from tests.training.run.prefixes import class_samples, shares, wrong
 
 Floats = NDArray[np.float64]
@@ -32,7 +33,7 @@ BY_MARGIN: list[FilteringBooster[Any]] = [
 ]
 ALL: list[FilteringBooster[Any]] = [*BY_MARGIN, Projection(0.5, 0.2)]
 LEARNERS: list[Learner] = [Stump(), Tree(max_leaves=4, min_leaf_rows=1)]
-MANY = settings(max_examples=80, deadline=None)
+MANY = examples(80)
 
 
 def weighing(booster: FilteringBooster[Any], state: Any) -> NDArray[np.int64]:

@@ -6,7 +6,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 from scipy.special import erfc
@@ -20,6 +20,7 @@ from pacboost.learners import Stump, Tree
 from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run import loop, stop_reason
+from tests.examples import examples
 from tests.training.run.prefixes import class_samples, shares
 from tests.worlds import make_sample, noisy
 
@@ -30,6 +31,7 @@ def mean_cost(rules: Brown, run: loop.Run) -> float:
     return float((shares(run.sample, units=False) * costs).sum())
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize(("edge", "epsilon"), [(0.2, 0.2), (0.3, 0.1), (0.4, 0.05), (0.6, 0.01)])
 def test_when_time_is_used_up_the_error_is_met(edge: float, epsilon: float, order: str) -> None:
@@ -44,7 +46,7 @@ def test_when_time_is_used_up_the_error_is_met(edge: float, epsilon: float, orde
 
 
 @given(class_samples(), st.floats(0.01, 0.6), st.booleans())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_the_mean_cost_stays_and_bounds_the_error(
     sample: Sample, epsilon: float, stumps: bool
 ) -> None:
@@ -133,7 +135,7 @@ def some_round(seed: int, *, abstain: bool = False) -> Clock:
 
 
 @given(st.integers(0, 10**6), st.booleans())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_both_equations_hold(seed: int, abstain: bool) -> None:
     clock = some_round(seed, abstain=abstain)
     if clock.edge_after(0.0, 0.0) <= 1e-9:

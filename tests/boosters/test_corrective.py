@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pacboost import BoostClassifier
@@ -21,6 +21,7 @@ from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from tests.boosters.margins import NAMES, SOFT, advance, check_best, largest_margin, made
 from tests.data import real_data
+from tests.examples import examples
 from tests.worlds import make_sample, noisy
 
 TOLERANCE = {"corrective_erlp": 0.2, "mlp": 0.04}
@@ -39,6 +40,7 @@ def real_sample(name: str, target: str) -> Sample:
     return make_sample(np.nan_to_num(labelled.table.rows().astype(float)), signs)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     ("seed", "share", "weighted"),
@@ -108,6 +110,7 @@ def test_broken_boosters_are_caught(twin: Any) -> None:
         check_best(twin(0.5, 0.02), world(2), Stump(), 40)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "lp"])
 @pytest.mark.parametrize("share", [0.0, 0.1])
 @pytest.mark.parametrize(("edge", "order"), [(0.15, "random"), (0.3, "heavy"), (0.6, "light")])
@@ -192,7 +195,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 @given(st.integers(1, 60), st.integers(1, 3), st.integers(1, 8), st.booleans(), seeds)
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_rows_of_a_kind_are_those_that_no_rule_tells_apart(
     rows: int, outputs: int, rules: int, weighted: bool, seed: int
 ) -> None:
@@ -234,7 +237,7 @@ def test_base_weights_of_any_size_are_met() -> None:
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=30), seeds)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_a_row_of_weight_three_is_three_rows(times: list[int], seed: int) -> None:
     generator, rows = np.random.default_rng(seed), len(times)
     agree = generator.integers(-1, 2, size=(4, rows, 1)).astype(np.int8)
@@ -260,7 +263,7 @@ def hinge(factor: float, margins: np.ndarray, base: np.ndarray) -> float:
 
 
 @given(st.lists(st.integers(-20, 20), min_size=1, max_size=30), seeds)
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_no_other_factor_costs_less(numbers: list[int], seed: int) -> None:
     """The cost is convex and piecewise straight, with corners where some margin comes to 1."""
     margins = np.array(numbers) / 20

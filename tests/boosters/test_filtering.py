@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -20,6 +20,7 @@ from pacboost.numerics.exact import MAX_TOTAL
 from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
+from tests.examples import examples
 from tests.training.run.prefixes import class_samples, shares
 from tests.worlds import make_sample, noisy
 
@@ -96,11 +97,12 @@ def check_the_fall(
 @given(
     class_samples(st.just(2)), st.sampled_from([(LOGISTIC, 1.0), (LOGISTIC, 0.3), (CLIPPED, 1.0)])
 )
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_stumps_pay_for_their_edges(sample: Sample, kind: tuple[Account, float]) -> None:
     check_the_fall(kind[0], sample, Stump(), 30, kind[1])
 
 
+@pytest.mark.each_value
 @ACCOUNTS
 @pytest.mark.parametrize("edge", [0.05, 0.2, 0.5, 0.9])
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
@@ -121,6 +123,7 @@ def test_falls_that_do_not_pay_the_price_are_caught(
         check_the_fall(account, sample, Adversary(edge), rounds, rate, share)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize(("edge", "epsilon"), [(0.2, 0.1), (0.4, 0.1), (0.3, 0.05), (0.6, 0.01)])
 @pytest.mark.parametrize("rules", [FilterBoost(), FilterBoost(0.5), Mada()])
@@ -141,7 +144,7 @@ def test_the_error_falls_below_epsilon_in_the_promised_rounds(
 
 @ACCOUNTS
 @given(class_samples(), st.sampled_from([1.0, 5.0]))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_no_row_weighs_more_than_it_can(account: Account, sample: Sample, rate: float) -> None:
     """Twice its first weight with FilterBoost, where rows start at one half; else that weight."""
     booster = account.kind(rate)
@@ -156,6 +159,7 @@ def test_no_row_weighs_more_than_it_can(account: Account, sample: Sample, rate: 
         assert request.weights == pytest.approx(expected, rel=1e-12, abs=1.5)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("rate", [0.2, 0.7])
 @pytest.mark.parametrize(("edge", "epsilon"), [(0.4, 0.1), (0.6, 0.05)])
 def test_smaller_votes_keep_a_longer_promise(edge: float, epsilon: float, rate: float) -> None:
@@ -212,13 +216,14 @@ def test_weights_that_fall_three_times_as_slowly_are_caught(edge: float) -> None
 
 
 @given(st.floats(0.001, 0.999), st.floats(0.001, 0.999))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_fewer_rounds_than_in_the_paper(edge: float, epsilon: float) -> None:
     gamma = edge / 2
     paper = 2 / (epsilon * gamma**2 * math.sqrt(1 - gamma))
     assert 0 < Smooth(edge, epsilon).most_rounds(edge, epsilon) < paper
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize(("edge", "epsilon"), [(0.2, 0.1), (0.4, 0.1), (0.3, 0.05), (0.6, 0.01)])
 def test_in_the_promised_rounds_rows_get_their_margin(
@@ -241,7 +246,7 @@ def test_in_the_promised_rounds_rows_get_their_margin(
 
 
 @given(class_samples(st.just(2)), st.floats(0.1, 0.9), st.floats(0.05, 0.5))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_margins_at_the_stop_whatever_the_learner(
     sample: Sample, edge: float, epsilon: float
 ) -> None:

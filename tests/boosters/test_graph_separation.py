@@ -6,7 +6,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from pacboost.boosters.graph_separation import GraphSeparation, PairState
 from pacboost.bounds.training import training_error
@@ -16,6 +16,7 @@ from pacboost.samples.sample import Request, Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from pacboost.training.run.stop_reason import Stop
+from tests.examples import examples
 from tests.training.run.prefixes import class_samples
 from tests.worlds import make_sample, noisy, small_samples
 
@@ -41,6 +42,7 @@ def separate(rules: GraphSeparation, edge: float, order: str) -> Run:
     return run
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize("edge", [0.05, 0.1, 0.2, 0.5])
 def test_so_many_rounds_leave_no_mixed_pattern(edge: float, order: str) -> None:
@@ -53,7 +55,7 @@ def test_so_many_rounds_leave_no_mixed_pattern(edge: float, order: str) -> None:
 
 
 @given(small_samples())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_every_rule_tells_its_share_of_the_pairs_apart(sample: Sample) -> None:
     """Also with weights, where a pair counts by the product of its rows'."""
     if abs(int(sample.signs.sum())) == sample.n_rows:
@@ -110,7 +112,7 @@ def test_weights_are_as_good_as_repeated_rows() -> None:
 
 
 @given(class_samples())
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_more_than_two_classes_are_refused(sample: Sample) -> None:
     if sample.signs.shape[1] > 1:
         with pytest.raises(ParameterError, match="OneVsRestClassifier"):

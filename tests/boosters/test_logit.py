@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -19,6 +19,7 @@ from pacboost.learners.tree import Tree
 from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.samples.sample import Sample
 from pacboost.training.run.loop import Run
+from tests.examples import examples
 from tests.training.run.prefixes import class_samples, sample_of, shares
 from tests.worlds import noisy
 
@@ -89,6 +90,7 @@ def clusters(rows: int, classes: int, seed: int) -> Sample:
     return sample_of(X, labels, classes, base)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("classes", [2, 3, 5])
 @pytest.mark.parametrize("most_target", [4.0, math.inf])
@@ -118,7 +120,7 @@ def test_equals_the_papers_algorithm(
 
 
 @given(class_samples(st.integers(2, 5)), st.sampled_from([0.5, 3.0, 100.0]))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_l2_is_counted_in_rows(sample: Sample, l2: float) -> None:
     """The first cells add Σ(y* - p) / (Σ p(1 - p) + l2·4p(1 - p))."""
     sample = replace(sample, base=np.ones(1))
@@ -139,6 +141,7 @@ def test_l2_is_counted_in_rows(sample: Sample, l2: float) -> None:
             assert values == pytest.approx(step, abs=1e-9)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("classes", [2, 3, 6])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("most_target", [4.0, math.inf])
@@ -182,7 +185,7 @@ def test_targets_of_far_rows_do_not_run_away() -> None:
 
 
 @given(class_samples(), st.sampled_from([0.05, 1.0]))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_probabilities_and_pulls_sum_to_nothing(sample: Sample, rate: float) -> None:
     """For each row Σ_k (y*_k - p_k) = 0, to the rounding of whole numbers."""
     booster = Logit(rate)

@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
@@ -17,6 +17,7 @@ from pacboost.learners import Stump, Tree
 from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run import loop, stop_reason
+from tests.examples import examples
 from tests.training.run.prefixes import class_samples, shares
 from tests.worlds import make_sample, noisy
 
@@ -30,6 +31,7 @@ def boosted(rules: Majority, edge: float, order: str = "random") -> loop.Run:
     return run
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize(("edge", "epsilon"), PROMISES)
 def test_the_promise_is_kept_in_the_promised_rounds(
@@ -122,7 +124,7 @@ def test_what_earlier_rules_gave_more_later_ones_may_give_less() -> None:
 
 
 @given(class_samples(), st.floats(0.05, 0.6), st.floats(0.02, 0.4), st.booleans())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_the_certificate_holds_whatever_the_learner(
     sample: Sample, edge: float, epsilon: float, stumps: bool
 ) -> None:
@@ -172,6 +174,7 @@ def lost(k: int, done: int, p: Fraction, heads: int) -> Fraction:
     return sum((math.comb(n, j) * p**j * (1 - p) ** (n - j) for j in terms), Fraction(0))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("p", CHANCES)
 @pytest.mark.parametrize("k", [1, 3, 9, 21])
 def test_the_tables_are_those_of_exact_fractions(k: int, p: Fraction) -> None:
@@ -189,6 +192,7 @@ def test_the_tables_are_those_of_exact_fractions(k: int, p: Fraction) -> None:
     assert ends.tolist() == [float(r <= k // 2) for r in range(k + 1)]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("p", CHANCES)
 @pytest.mark.parametrize("k", [1, 3, 9, 21])
 def test_who_has_no_majority_costs_no_less_than_half_would(k: int, p: Fraction) -> None:
@@ -203,14 +207,14 @@ def test_who_has_no_majority_costs_no_less_than_half_would(k: int, p: Fraction) 
 
 
 @given(st.integers(0, 5000), st.floats(0.01, 0.99))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_heads_against_scipy(coins: int, chance: float) -> None:
     expected = binom.logpmf(np.arange(coins + 1), coins, chance)
     assert log_heads(coins, chance) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 @given(st.floats(0.505, 0.999), st.floats(1e-6, 0.9))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_no_smaller_odd_number_will_do(chance: float, epsilon: float) -> None:
     k = fewest_coins(chance, epsilon)
     assert k % 2 == 1

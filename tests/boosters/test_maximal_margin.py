@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pacboost.boosters.adaboost import AdaBoost, ExponentialState
@@ -21,6 +21,7 @@ from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from tests.boosters.margins import best_of_stumps, small_set
+from tests.examples import examples
 from tests.training.run.prefixes import class_samples, shares
 from tests.worlds import make_sample, noisy
 
@@ -42,7 +43,7 @@ def surely(entries: list[Round], pairs: float) -> float:
 
 @pytest.mark.parametrize("rules", RULES)
 @given(class_samples(), st.booleans())
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_the_margin_that_is_surely_reached(rules: MarginGoal, sample: Sample, stumps: bool) -> None:
     """Also with weights, missing values, and many classes, whose pairs have margins."""
     learner = Stump() if stumps else Tree(max_leaves=3, min_leaf_rows=1)
@@ -111,6 +112,7 @@ def test_within_the_tolerance_of_a_linear_program(rules: MarginGoal, seed: int) 
         assert best == pytest.approx(1)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize("edge", [0.2, 0.5])
 def test_the_margin_passes_any_below_the_edge(edge: float, order: str) -> None:
@@ -149,6 +151,7 @@ def test_no_vote_for_a_rule_below_the_margin() -> None:
     assert rules.vote_at(state, 0.2) == 0
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize(("edge", "tolerance"), [(0.1, 0.15), (0.2, 0.1), (0.4, 0.1), (0.6, 0.3)])
 def test_in_the_promised_rounds_all_rows_have_the_margin(

@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -17,6 +17,7 @@ from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from pacboost.training.run.stop_reason import Stop
+from tests.examples import examples
 from tests.worlds import make_sample, noisy
 
 Floats = NDArray[np.float64]
@@ -70,7 +71,7 @@ RULES = st.builds(Measure, st.floats(0.05, 0.99), st.floats(0.05, 0.99), st.floa
 
 
 @given(RULES)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_no_ride_at_all_exceeds_the_bound(rules: Measure) -> None:
     for length, top in enumerate(optimal(weigher(rules), 200), start=1):
         assert top <= most(rules.slope, length) + 1e-9
@@ -152,6 +153,7 @@ def check_the_lecture(run: Run, rules: Measure, rounds: int) -> int:
     return len(run.done)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize(("edge", "epsilon", "share"), [(0.5, 0.25, 1.0), (0.25, 0.25, 0.75)])
 def test_the_lecture_on_a_cube(edge: float, epsilon: float, share: float, order: str) -> None:
@@ -180,6 +182,7 @@ def test_a_measure_of_half_the_weight_is_caught() -> None:
         check_the_lecture(Run(cube(5, seed=3), Adversary(0.5), rules), rules, 64)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize(("edge", "epsilon"), [(0.2, 0.1), (0.4, 0.1), (0.3, 0.05), (0.6, 0.01)])
 @pytest.mark.parametrize("share", [0.75, 1.0])

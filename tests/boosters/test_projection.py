@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -23,6 +23,7 @@ from pacboost.models.file.format import model_bytes
 from pacboost.samples.sample import Sample, Signs
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
+from tests.examples import examples
 from tests.training.run.prefixes import class_samples, sample_of, shares
 from tests.worlds import make_sample, noisy
 
@@ -35,7 +36,7 @@ Floats = NDArray[np.float64]
     st.integers(0, 2**32 - 1),
     st.booleans(),
 )
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_the_scale_makes_the_mean(
     heights: list[float], mean: float, seed: int, weighted: bool
 ) -> None:
@@ -52,7 +53,7 @@ def entropy(p: Floats, q: Floats) -> float:
 
 
 @given(st.integers(2, 12), st.floats(0.1, 0.9), st.integers(0, 2**32 - 1))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_nothing_else_that_is_smooth_is_nearer(rows: int, epsilon: float, seed: int) -> None:
     """Of all D ≤ 1/(εn), the one that is found has the least relative entropy to what was there."""
     generator = np.random.default_rng(seed)
@@ -95,13 +96,14 @@ def check_smooth_and_bounded(
     st.floats(0.02, 0.9),
     st.sampled_from([Stump(), Adversary(0.1), Adversary(0.4, "heavy"), Adversary(0.2, "light")]),
 )
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_the_bound_whatever_the_learner(
     sample: Sample, edge: float, epsilon: float, learner: Learner
 ) -> None:
     check_smooth_and_bounded(sample, learner, Projection(edge, epsilon), 25)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize(("edge", "epsilon"), [(0.2, 0.1), (0.4, 0.1), (0.3, 0.05), (0.6, 0.01)])
 def test_the_error_is_below_epsilon_after_the_promised_rounds(
@@ -193,7 +195,7 @@ def test_a_quarter_of_the_rounds_is_not_enough(edge: float, epsilon: float) -> N
 
 
 @given(class_samples(), st.floats(0.1, 0.9), st.floats(0.05, 0.5))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_rows_that_are_followed_arrive_where_they_are(
     sample: Sample, edge: float, epsilon: float
 ) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.metrics import mean_gamma_deviance, mean_pinball_loss, mean_poisson_deviance
@@ -94,6 +94,7 @@ def test_sums_of_whole_numbers_stay_exact(targets: list[float], base: list[float
     assert int(np.abs(request.pulls).sum()) <= request.pull < MAX_TOTAL
 
 
+@pytest.mark.each_value
 @WEIGHTED
 @pytest.mark.parametrize("l2", [0.0, 3.0])
 def test_values_are_shrunk_means_of_residuals(weighted: bool, l2: float) -> None:
@@ -128,6 +129,7 @@ def test_scores_add_up_alike_in_any_order(values: list[float], chance: Any) -> N
     assert sum(complete) == sum(shuffled)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("rate", [0.1, 0.5, 1.0])
 @WEIGHTED
 def test_loss_falls_by_what_the_identity_says(rate: float, weighted: bool) -> None:
@@ -167,6 +169,7 @@ def brute_force(X: Numbers, y: Numbers, own: Numbers) -> float:
     return best / float(own.sum())
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("seed", range(5))
 @WEIGHTED
 def test_first_tree_is_the_best_split_there_is(seed: int, weighted: bool) -> None:
@@ -221,6 +224,7 @@ def test_values_are_shrunk_medians_of_the_cells(weighted: bool) -> None:
     assert result[3] == 0
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("rate", [0.1, 1.0])
 @WEIGHTED
 def test_every_leaf_is_best_and_the_loss_never_rises(rate: float, weighted: bool) -> None:
@@ -246,6 +250,7 @@ def test_every_leaf_is_best_and_the_loss_never_rises(rate: float, weighted: bool
         assert done.entry.training_error == pytest.approx(after, rel=1e-12)
 
 
+@pytest.mark.each_value
 @WEIGHTED
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 def test_quantiles_of_leaves_are_best_and_the_loss_never_rises(
@@ -333,7 +338,6 @@ def positive_world(kind: type[LogLink], rows: int = 300) -> tuple[Numbers, Numbe
     return X, counts if kind is Poisson else generator.gamma(2.0, mean / 2)
 
 
-@settings(deadline=None)
 @given(st.floats(-700, 700))
 def test_exponentials_are_right_to_the_last_digits(x: float) -> None:
     assert exponential(np.array([x]))[0] == pytest.approx(np.exp(x), rel=1e-15)
@@ -358,6 +362,7 @@ def test_slopes_are_those_of_half_the_deviance(kind: type[Any]) -> None:
         assert (curvatures == 1).all()
 
 
+@pytest.mark.each_value
 @KINDS
 @WEIGHTED
 @pytest.mark.parametrize("rate", [0.3, 1.0])

@@ -113,6 +113,7 @@ QUANTITIES = {**MEASURES, **COVERAGES}
 PLAIN_NUMBERS = {name for name, kind in QUANTITIES.items() if not kind.in_per_cent} | {wording.GAP}
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("of_what", [*wording.SUBJECTS, *QUANTITIES, wording.GAP])
 @pytest.mark.parametrize("checked", [True, False])
 def test_every_claim_is_a_sentence_with_its_number(of_what: str, checked: bool) -> None:

@@ -124,6 +124,7 @@ IN_FULL = [
 ]  # fmt: skip
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("case", [*CASES, *IN_FULL])
 def test_promises_are_kept(case: tuple[str, object, int, float, int], ties: bool) -> None:
@@ -279,6 +280,7 @@ COVERING_IN_FULL = [
 ]  # fmt: skip
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("case", [*COVERING, *COVERING_IN_FULL])
 def test_promises_of_covering_are_kept(case: tuple[int, float, float, int], ties: bool) -> None:

@@ -140,6 +140,7 @@ def test_half_of_delta_for_each_holds() -> None:
 # The certificate of the recursion: its number, its refusal, and that it can be made again.
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("epsilon", [0.3, 0.1, 0.01, 1e-6])
 @pytest.mark.parametrize("weak", [0.3, 0.45, 0.49])
 def test_targets_lead_back_to_epsilon(epsilon: float, weak: float) -> None:

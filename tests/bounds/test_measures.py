@@ -72,6 +72,7 @@ IN_FULL = [
 ]  # fmt: skip
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("chances", [COMMON, RARE])
 @pytest.mark.parametrize(("n", "delta", "runs"), [(20, 0.05, 2000), (1000, 0.05, 2000), *IN_FULL])
 def test_coverage(chances: tuple[float, ...], n: int, delta: float, runs: int) -> None:

@@ -198,7 +198,7 @@ def test_groups_and_times_may_be_ids_and_dates(folder: Path) -> None:
 def test_weights(folder: Path) -> None:
     options = ("--target", TARGET, "--learner", "stump", "--rounds", "3")
     plain = answer("fit", folder / "train.csv", *options, "--drop", "Alter")
-    assert "weights" not in plain["sentence"]
+    assert "without weights" not in plain["sentence"]
     weights = write(folder / "w.csv", customers(300, 4) | {"Alter": list(range(300))})
     well("fit", weights, *options, "--weight", "Alter")
     for way in (options, ("--target", TARGET, "--rounds", "3")):

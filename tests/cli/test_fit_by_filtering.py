@@ -168,6 +168,7 @@ def test_a_table_and_a_query(database: Path) -> None:
     assert "rounds 6" in well("fit", database, "--query", query, "--target", "y", *SMALL)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("booster", ["logit", "measure", "mada", "smooth", "projection"])
 @pytest.mark.parametrize("learner", ["stump", "tree"])
 def test_every_booster(folder: Path, booster: str, learner: str) -> None:

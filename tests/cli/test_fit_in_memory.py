@@ -19,7 +19,7 @@ from pacboost.training.run.rounds import FinishedRound
 from tests.cli.running import answer, refused, run, well, write_csv
 from tests.worlds import noisy
 
-STUMPS = ["--booster", "adaboost"]
+STUMPS = ["--booster", "adaboost", "--learner", "stump"]
 
 
 @pytest.fixture
@@ -38,7 +38,9 @@ def test_fit_writes_a_model_that_predicts(data: Path, tmp_path: Path) -> None:
     loaded = pacboost.load(model)
     X, signs = noisy(200, 3, seed=1)
     table = arrays.ArrayTable(X, ("a", "b", "c"))
-    direct = pacboost.AdaBoostClassifier(n_estimators=9).fit(X, np.where(signs > 0, "yes", "no"))
+    direct = pacboost.BoostClassifier("adaboost", "stump", n_estimators=9).fit(
+        X, np.where(signs > 0, "yes", "no")
+    )
     assert loaded.decision_function(table).tolist() == direct.decision_function(X).tolist()
 
 
@@ -79,6 +81,7 @@ def test_fit_boosts_trees_on_categories(coloured: Path, tmp_path: Path) -> None:
     assert loaded.score(read.table, read.labels) > 0.85
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("learner", ["stump", "tree"])
 def test_every_booster_is_fitted_saved_and_verified(
@@ -208,7 +211,7 @@ def test_text_report_and_export(houses: Path, tmp_path: Path) -> None:
     [
         (("--target", "price", "--loss", "hubr"), "hubr"),
         (("--target", "price", "--loss", "quantile"), "option --quantile"),
-        (("--target", "price", "--quantile", 0.5), "--quantile requires --loss quantile"),
+        (("--target", "price", "--quantile", 0.5), "--quantile requires --loss; add it"),
         (("--target", "price", "--loss", "huber", "--quantile", 0.5), "quantile belongs to"),
         (("--target", "price", "--loss", "huber", "--booster", "logit"), "--booster cannot be"),
         (("--target", "price", "--loss", "huber", "--delta", 0.1), "--delta cannot be"),
@@ -294,7 +297,7 @@ def test_alpha_is_that_of_huber_and_quantile(sines: Path) -> None:
     [
         ((*NUMBERS, "squared_error", "--alpha", "0.5"), "--alpha belongs to --loss huber"),
         ((*NUMBERS, "quantile", "--alpha", "0.5", "--quantile", "0.5"), "leave one of them out"),
-        (("--target", "label", "--alpha", "0.5"), "--alpha requires --loss huber or"),
+        (("--target", "label", "--alpha", "0.5"), "--alpha requires --loss; add it"),
         (("--target", "label", "--monotone", "a=+1"), "--monotone requires --booster or"),
         (("--target", "label", "--learner", "stump", "--interact", "a,b"), "add --learner tree"),
         ((*NUMBERS, "squared_error", "--monotone", "a"), "as in --monotone age=+1"),
@@ -346,3 +349,32 @@ def test_categories_are_not_noted(tmp_path: Path, levels: list[str]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read(tmp_path, [levels[k % len(levels)] for k in range(ROWS)])
+
+
+@pytest.mark.parametrize(
+    ("options", "parameters"),
+    [
+        (["--booster", "logit"], {"booster": "logit"}),
+        (["--booster", "logit", "--quality", "fast"], {"booster": "logit", "quality": "fast"}),
+        (["--learner", "stump"], {"learner": "stump"}),
+        (["--booster", "logit", "--no-derive"], {"booster": "logit", "derive": False}),
+    ],
+)
+def test_options_mean_what_parameters_mean(
+    options: list[str], parameters: dict[str, Any], data: Path, tmp_path: Path
+) -> None:
+    """What is not an option has the default of the class, such as the number of rounds."""
+    model = tmp_path / "m.pacb"
+    well("fit", data, "--target", "label", *options, "--certify", "train-error", "-o", model)
+    X, signs = noisy(200, 3, seed=1)
+    labels = np.where(signs > 0, "yes", "no")
+    direct = pacboost.BoostClassifier(**parameters, random_state=0).fit(X, labels)
+    scores = pacboost.load(model).decision_function(arrays.ArrayTable(X, ("a", "b", "c")))
+    assert scores.tolist() == direct.decision_function(X).tolist()
+
+
+def test_quality_is_an_option_of_every_fit_in_memory(data: Path) -> None:
+    """And of no other: boosting by filtering has no trial."""
+    assert answer("fit", data, "--target", "label", "--quality", "fast")["rounds"] == 100
+    said = refused("fit", data, "--target", "label", "--quality", "fast", "--filter")
+    assert "--quality cannot be combined with boosting by filtering" in said

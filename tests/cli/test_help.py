@@ -18,8 +18,8 @@ import pacboost
 from pacboost.cli.commands.plan import EXAMPLES
 from pacboost.cli.group import DEBUG, Commands
 from pacboost.cli.main import COMMANDS, main
-from pacboost.cli.options import FILTERING_ROUNDS
 from pacboost.errors import FileError, NoEdgeWarning, NotCertified, PacboostError
+from pacboost.estimators.parameters.runs import FILTERING_ROUNDS
 from pacboost.theory.plan import QUESTIONS
 from tests.cli.running import answer, refused, run, well, write_csv
 from tests.markdown import HOUSE, commands_of_readme
@@ -54,7 +54,7 @@ def test_every_option_is_explained(name: str) -> None:
 def test_help_names_the_automatic_values() -> None:
     filtering = pacboost.FilterBoostClassifier()
     assert filtering.n_estimators == FILTERING_ROUNDS
-    for parameter, shown in (("rounds", "2,000"), ("learning_rate", "0.05 to 0.2")):
+    for parameter, shown in (("n_estimators", "2,000"), ("learning_rate", "0.05 to 0.2")):
         options = {option.name: option for option in ALL["fit"].params}
         option = options[parameter]
         assert isinstance(option, click.Option)

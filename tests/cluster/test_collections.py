@@ -122,6 +122,7 @@ def large_arrays() -> tuple[Any, Any]:
     return da.zeros((LARGE, 20), chunks=(10**6, -1)), da.zeros(LARGE, chunks=10**6)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("lies_in", ["frame", "arrays"])
 @pytest.mark.parametrize(
     ("name", "reads_blocks"),

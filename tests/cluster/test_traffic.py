@@ -13,7 +13,7 @@ from distributed import Client
 from pacboost import FilterBoostClassifier
 from pacboost.errors import ClusterError
 from pacboost.parallel.cluster import Cluster
-from pacboost.training.filtering.remote import RemoteLook, SentRows
+from pacboost.training.filtering.remote import RemoteTask, SentRows
 from tests.estimators.filter_sources import noisy, small, write_parquet
 
 PER_ROW = 4 + 1 + 3 * 8 + 8
@@ -55,7 +55,7 @@ def test_the_vote_is_sent_once_in_a_refill(
     start = Cluster.start
 
     def counted(cluster: Cluster, function: Any, given: tuple[Any, ...], *more: Any) -> Any:
-        sent.extend(own for own in given if isinstance(own, RemoteLook))
+        sent.extend(own for own in given if isinstance(own, RemoteTask))
         return start(cluster, function, given, *more)
 
     monkeypatch.setattr(Cluster, "start", counted)

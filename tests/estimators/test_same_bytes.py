@@ -78,6 +78,7 @@ RUNS: dict[str, tuple[Data, int, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", RUNS)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_threads_change_no_byte(name: str, weighted: bool) -> None:
@@ -119,6 +120,7 @@ FORMS: dict[str, Callable[[Rows], Any]] = {
 }
 
 
+@pytest.mark.each_value
 @KINDS
 @pytest.mark.parametrize("form", FORMS)
 def test_the_form_of_rows_changes_no_byte_and_no_score(data: Data, form: str) -> None:
@@ -147,6 +149,7 @@ def test_csv_file_changes_no_byte(data: Data, tmp_path: Path) -> None:
     assert np.array_equal(model.decision_function(rows.table), scores)
 
 
+@pytest.mark.each_value
 @KINDS
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seed", range(2))
@@ -163,6 +166,7 @@ def split(X: Rows, y: Labels, weights: Rows, shares: Rows) -> tuple[Rows, Labels
     return np.vstack([X, X]), np.concatenate([y, y]), shared
 
 
+@pytest.mark.each_value
 @KINDS
 @pytest.mark.parametrize("rows", [40, 510, 600])
 @pytest.mark.parametrize("weight", [1.0, 0.1, None])  # quantiles tie at 0.1, up to rounding
@@ -177,6 +181,7 @@ def test_sharing_weights_over_two_copies_changes_no_rule(
     assert_same_rules(fitted(*split(X, y, weights, shares)), fitted(X, y, weights))
 
 
+@pytest.mark.each_value
 @KINDS
 @pytest.mark.parametrize("factor", [2.0, 0.1, 1e-6, 1e9])
 def test_unit_of_weights_changes_no_rule(data: Data, factor: float) -> None:

@@ -120,6 +120,7 @@ def test_passes_scikit_learns_own_check(estimator: Any, check: Callable[[Any], N
     check(estimator)
 
 
+@pytest.mark.each_value
 @pytest.mark.skipif(LABELS_CHANGE, reason="this scikit-learn compares rows with other labels")
 @pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
 @pytest.mark.parametrize("number", range(len(BY_CHANCE)))

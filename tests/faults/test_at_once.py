@@ -60,6 +60,7 @@ def changed(path: Path, change: str) -> None:
         path.unlink()
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("change", ["cut off", "written again", "gone"])
 @pytest.mark.parametrize("kind", ["csv", "svmlight", "parquet"])
 def test_a_source_that_changes_during_the_fit_is_named(

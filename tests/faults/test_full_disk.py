@@ -21,6 +21,7 @@ from tests.models.kinds import saved
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="limits are set after fork")
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", WRITERS)
 @pytest.mark.parametrize("part", [0.0, 0.01, 0.5, 0.999])
 def test_writing_fails_as_a_whole(name: str, part: float, tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.faults.odd_files import SUFFIXES, commands_survive, damaged, whole_files
 
 
@@ -32,10 +33,7 @@ def test_a_file_of_another_kind(suffix: str, intact: dict[str, bytes], tmp_path:
         commands_survive(intact[other], suffix, intact["model"], tmp_path)
 
 
-@settings(
-    max_examples=25, deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)  # fmt: skip
+@examples(25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(content=st.binary(max_size=60) | st.text('a,t\n"01x;\r\t ', max_size=60).map(str.encode))
 def test_any_bytes_as_csv(content: bytes, intact: dict[str, bytes], tmp_path: Path) -> None:
     commands_survive(content, ".csv", intact["model"], tmp_path)

@@ -222,6 +222,7 @@ def test_what_is_no_model_is_shown(model: Any) -> None:
         pacboost.certify(model, X, X[:, 0] > 20)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     "model",
     [
@@ -304,6 +305,7 @@ MERGED = {
 """Labels of a list that NumPy would make the same text, or that are no labels."""
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("pair", MERGED.values(), ids=MERGED)
 @pytest.mark.parametrize("name", ["boost", "held out", "forest", "bagging"])
 def test_labels_of_several_kinds_are_not_merged(name: str, pair: list[Any]) -> None:

@@ -8,6 +8,7 @@ import pytest
 from pacboost.fit.settings import Settings
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("classes", [1, 5])
 @pytest.mark.parametrize("logistic", [True, False])
 def test_settings_move_smoothly_with_the_number_of_rows(classes: int, logistic: bool) -> None:

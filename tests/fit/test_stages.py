@@ -81,7 +81,7 @@ def test_derived_columns_race_against_none(product: bool, monkeypatch: pytest.Mo
     monkeypatch.setattr(derive, "ROUNDS_OF_A_HEAT", 30)
     recipe = of_numbers(Tree(max_leaves=8), 45)
     trial, watcher = trial_of(of_columns(600, product=product), recipe), Noted()
-    trial = replace(trial, ask=replace(trial.ask, derives=True))
+    trial = replace(trial, ask=replace(trial.ask, derive=True))
     outcome = race(trial, STAGES, watcher)
     plain, search, raced, *_ = watcher.advanced
     assert [run.sample.table.n_columns - 3 for run in (plain, search)] == [0, 12]
@@ -144,7 +144,7 @@ def test_no_race_follows_a_search_without_a_useful_column(monkeypatch: pytest.Mo
     monkeypatch.setattr(derive, "most_used", lambda *_: ())
     recipe, watcher = of_numbers(SMALL, 150), Noted()
     trial = trial_of(of_columns(600, product=True), recipe)
-    outcome = race(replace(trial, ask=replace(trial.ask, derives=True)), STAGES, watcher)
+    outcome = race(replace(trial, ask=replace(trial.ask, derive=True)), STAGES, watcher)
     assert not outcome.recipe.derived
     wide = {run for run in watcher.advanced if run.sample.table.n_columns > 3}
     assert len(wide) == 1  # the search

@@ -1,17 +1,15 @@
 """The trial: its rows, and what is repeated on all rows."""
 
-from dataclasses import fields, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from pacboost.fit.ask import AUTO, REFIT, Ask, FitRows, Stopping
-from pacboost.fit.recipe import Recipe
 from pacboost.fit.rows import LabelledRows
 from pacboost.fit.settings import Settings
 from pacboost.fit.stages import STAGES
-from pacboost.fit.trial import Outcome, Trial, hold_back, plan, race, refit
+from pacboost.fit.trial import hold_back, plan, race, refit
 from pacboost.models.schema import ColumnOptions, Schema
 from tests.fit.trials import LARGE, NoChooser, Noted, labelled, of_classes, trial_of
 
@@ -99,8 +97,3 @@ def test_the_rows_of_a_trial_are_apart(rows: int, measured: int) -> None:
     assert learned.numbers is not None
     assert held.numbers is not None
     assert not set(learned.numbers.tolist()) & set(held.numbers.tolist())
-
-
-@pytest.mark.parametrize("record", [Recipe, Stopping, Trial, Outcome])
-def test_records_hold_values(record: Any) -> None:
-    assert not [field.name for field in fields(record) if "Callable" in str(field.type)]

@@ -20,6 +20,7 @@ def fitted(X: Any, y: Any, device: str, **given: Any) -> Any:
     return BoostClassifier(device=device, verbose=0, **parameters).fit(X, y)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("rows", [900, 260_000])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_arrays_on_the_gpu_give_the_same_model(rows: int, kind: Any) -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -15,6 +15,7 @@ from pacboost.kernels.threads import using
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.bins import Bins
 from pacboost.samples.coded_table import CodedTable
+from tests.examples import examples
 from tests.hypotheses.trees import random_rule
 
 
@@ -68,7 +69,7 @@ def check_same(bins: Bins, rules: list[Hypothesis], votes: list[float], table: C
         np.testing.assert_array_equal(result, expected.reshape(result.shape))
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     leaves=st.lists(st.sampled_from([1, 2, 3, 31, 32, 33, 40]), min_size=1, max_size=5),
     most=st.sampled_from([1, 5, 254, 300]),
@@ -90,7 +91,7 @@ def test_trees_of_any_size(
     check_same(bins, rules, [1.0] * len(rules), table_of(generator, bins, 90))
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(most=st.sampled_from([1, 20, 254, 300]), trees=st.booleans(), seed=st.integers(0, 2**32))
 def test_stumps_alone_and_among_trees(most: int, trees: bool, seed: int) -> None:
     generator = np.random.default_rng(seed)
@@ -122,6 +123,7 @@ def test_threads_change_nothing(threads: int) -> None:
         np.testing.assert_array_equal(part.scores(table.codes), expected)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("outputs", [1, 3])
 @pytest.mark.parametrize("leaves", [(2, 31, 32), (5, 33, 60), (70, 80), (250, 256, 257)])
 def test_many_rows_are_scored_like_few(leaves: tuple[int, ...], outputs: int) -> None:

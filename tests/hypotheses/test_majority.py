@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pacboost.errors import DataError
@@ -15,6 +15,7 @@ from pacboost.samples.bins import fit_bins
 from pacboost.samples.coded_table import CodedTable
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.sources.arrays import ArrayTable
+from tests.examples import examples
 
 NAMES = hypothesis.Names()
 
@@ -95,7 +96,7 @@ def bits(generator: np.random.Generator, rows: int, features: int) -> Sample:
 
 
 @given(st.integers(0, 10**6), st.integers(1, 20), st.sampled_from([3, 7, 2**22]))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_against_counting_by_hand(seed: int, features: int, at_once: int) -> None:
     generator = np.random.default_rng(seed)
     rules = rules_of(features)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -21,6 +21,7 @@ from pacboost.samples.bins import Bins
 from pacboost.samples.sample import unlabelled
 from pacboost.sources import arrays, sparse
 from pacboost.sources.levels import Levels
+from tests.examples import examples
 from tests.hypotheses.trees import random_rule
 from tests.word_samples import some_presence
 
@@ -80,7 +81,7 @@ def some_table(generator: np.random.Generator, rows: int) -> arrays.ArrayTable:
     return arrays.ArrayTable(values)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(0, 2**32 - 1), st.integers(0, 40), st.sampled_from([1, 3]))
 def test_shapes_add_up_to_the_scores_bit_for_bit(seed: int, rounds: int, outputs: int) -> None:
     generator = np.random.default_rng(seed)
@@ -96,7 +97,7 @@ def test_shapes_add_up_to_the_scores_bit_for_bit(seed: int, rounds: int, outputs
         assert np.array_equal(result.of(k).scores(table), scores.reshape(50, -1)[:, k])
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(0, 2**32 - 1))
 def test_shapes_hold_no_step_that_does_not_change_and_one_value_a_level(seed: int) -> None:
     result = shapes(some_vote(np.random.default_rng(seed), 30, 3), NAMES)
@@ -184,7 +185,7 @@ def test_curves_are_averages_over_the_other_columns(classes: int) -> None:
         assert shape.at(values) + result.intercept == pytest.approx(expected)
 
 
-MANY = settings(max_examples=80, deadline=None)
+MANY = examples(80)
 
 
 def some_list(generator: np.random.Generator, words: int, outputs: int) -> word_list.WordList:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -18,6 +18,7 @@ from pacboost.kernels.threads import using
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.sources.arrays import ArrayTable
+from tests.examples import examples
 
 NAMES = Names(None, ("no", "yes"))
 SIGN = st.sampled_from([-1, 1])
@@ -28,6 +29,7 @@ def answers(stump: StumpRule, values: NDArray[np.floating]) -> list[int]:
     return given_answers
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("above", [-1, 1])
 @pytest.mark.parametrize("missing", [-1, 1])
 def test_values_above_at_and_missing_are_answered(above: int, missing: int) -> None:
@@ -44,7 +46,7 @@ def test_a_value_that_rounds_to_the_threshold_is_not_above_it(dtype: type[np.flo
     assert answers(StumpRule(0, threshold, 0, 1, 1), np.append(values, above)) == [-1, -1, 1]
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     seed=st.integers(0, 2**32),
     above=SIGN,
@@ -127,6 +129,7 @@ def grown(classes: int, certify: str | None) -> tuple[Any, NDArray[np.float64]]:
     return forest.fit(X, y), X
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("classes", [0, 2, 4])
 @pytest.mark.parametrize("certify", [None, "oob"])
 def test_sums_and_leaves_are_those_of_a_plain_walk(classes: int, certify: str | None) -> None:

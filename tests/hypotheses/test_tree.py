@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pacboost.hypotheses import hypothesis, vote
@@ -13,6 +13,7 @@ from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import unlabelled
 from pacboost.sources import arrays, levels
+from tests.examples import examples
 from tests.hypotheses.trees import random_rule
 from tests.kernels import naive
 
@@ -46,7 +47,7 @@ def test_rows_go_where_the_splits_send_them() -> None:
     assert vote.Vote([rule], np.array([2.0])).scores(TABLE).tolist() == [2, 6, -8, 6, -4]
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(splits=st.integers(0, 30), rows=st.integers(1, 100), seed=st.integers(0, 2**32))
 def test_cells_equal_the_twins_walk(splits: int, rows: int, seed: int) -> None:
     generator = np.random.default_rng(seed)
@@ -62,7 +63,7 @@ def test_cells_equal_the_twins_walk(splits: int, rows: int, seed: int) -> None:
     np.testing.assert_array_equal(scores, 3 * rule.values[expected, 0])
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(splits=st.integers(0, 30), seed=st.integers(0, 2**32))
 def test_the_cover_of_a_node_is_that_of_its_leaves(splits: int, seed: int) -> None:
     generator = np.random.default_rng(seed)
@@ -77,7 +78,7 @@ def test_the_cover_of_a_node_is_that_of_its_leaves(splits: int, seed: int) -> No
         assert valued.cover[t] == weights[under].sum()
 
 
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(splits=st.integers(1, 25), seed=st.integers(0, 2**32))
 def test_allowed_values_are_monotone_and_change_nothing_that_was(splits: int, seed: int) -> None:
     generator = np.random.default_rng(seed)

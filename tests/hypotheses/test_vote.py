@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -28,6 +28,7 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table
+from tests.examples import examples
 
 Doubles = NDArray[np.float64]
 
@@ -75,7 +76,7 @@ def by_hand(vote: Vote, values: NDArray[np.floating]) -> list[float]:
     return scores
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(
     seed=st.integers(0, 2**32),
     rows=st.integers(0, 40),

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import DTypeLike, NDArray
 
 from pacboost.kernels.bins import pack
 from pacboost.kernels.native import native
+from tests.examples import examples
 from tests.kernels import naive
 
 SIZES = (0, 1, 2, 3, 127, 254, 255, 256, 300, 1000)
@@ -49,7 +50,7 @@ def scored(
     return scores
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     seed=st.integers(0, 2**32),
     sizes=st.lists(st.sampled_from(SIZES), min_size=1, max_size=6),
@@ -76,6 +77,7 @@ def test_codes_and_scores_equal_the_twins(
     np.testing.assert_array_equal(scored(values, columns, cuts, steps, missing), expected)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("cuts", [0, 1, 200, 300])
 def test_rows_are_coded_where_they_lie_as_their_copy_is(dtype: str, cuts: int) -> None:

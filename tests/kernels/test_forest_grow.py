@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -16,6 +16,7 @@ from pacboost.samples.coded_table import CodedTable
 from pacboost.samples.sample import Sample
 from pacboost.training.bags.bags import Bag
 from pacboost.training.bags.forest import TreeLimits, TreeMaker, TreeMember
+from tests.examples import examples
 from tests.kernels.naive_forest import Chance, Grower
 
 MISSING = 9
@@ -105,10 +106,11 @@ def same(left: list[tuple[Any, ...]], right: list[tuple[Any, ...]]) -> bool:
     )
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("classes", [0, 2, 3, 5])
 @pytest.mark.parametrize("holes", [False, True])
 @pytest.mark.parametrize("random", [False, True])
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(seed=st.integers(0, 2**20), rows=st.integers(2, 90), least=st.integers(1, 3))
 def test_kernel_grows_the_tree_of_its_twin(
     classes: int, holes: bool, random: bool, seed: int, rows: int, least: int
@@ -120,7 +122,7 @@ def test_kernel_grows_the_tree_of_its_twin(
 
 
 @pytest.mark.parametrize("classes", [0, 2, 4])
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(seed=st.integers(0, 2**20))
 def test_weights_are_taken_as_the_twin_takes_them(classes: int, seed: int) -> None:
     codes, targets, counts = make(60, 4, 6, classes, seed)

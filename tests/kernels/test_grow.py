@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import DTypeLike, NDArray
 
@@ -16,6 +16,7 @@ from pacboost.kernels.arrays import Bytes, Floats, Rows, Wholes, Words
 from pacboost.kernels.native import LINE, native
 from pacboost.kernels.team import together
 from pacboost.kernels.threads import using
+from tests.examples import examples
 from tests.kernels import naive
 
 CRITERIA = {"newton": layout.NEWTON, "z": layout.Z, "error": layout.ERROR}
@@ -119,7 +120,7 @@ def some_rows(generator: np.random.Generator, rows: int) -> Rows:
     return np.flatnonzero(generator.random(rows) < generator.random()).astype(np.uint32)
 
 
-@settings(deadline=None, max_examples=80)
+@examples(80)
 @given(world=worlds())
 def test_what_was_placed_is_read_back(world: World) -> None:
     lanes = naive.lanes(world.words())
@@ -203,7 +204,7 @@ def grown(*arguments: Any, team: int = 1, **settings: Any) -> Growing:
     return arrays
 
 
-@settings(deadline=None, max_examples=80)
+@examples(80)
 @given(world=worlds(), lines=st.integers(1, 4), team=st.integers(1, 3), seed=st.integers(0, 2**32))
 def test_counts_equal_the_twins(world: World, lines: int, team: int, seed: int) -> None:
     generator = np.random.default_rng(seed)
@@ -217,6 +218,7 @@ def test_counts_equal_the_twins(world: World, lines: int, team: int, seed: int) 
     np.testing.assert_array_equal(tree.histogram[0][:, : world.lanes], expected)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("lanes", [1, 4, 5, 8, 9, 12, 13])
 @pytest.mark.parametrize("team", [1, 3])
 def test_many_rows_are_counted_in_tiles(lanes: int, team: int) -> None:
@@ -239,7 +241,7 @@ def test_pairs_come_apart_again_when_their_sums_are_as_large_as_can_be() -> None
         assert (total >> 32, total & layout.LOW) == (pull, 2**32 - 1)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     rows=st.integers(1, 50),
     outputs=st.integers(1, 5),
@@ -369,7 +371,7 @@ class Twin:
         return max(gains)
 
 
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(**SCANS, leaves=st.integers(2, 4), team=st.integers(1, 3), few=st.booleans())
 def test_every_split_is_the_best_of_the_twins(
     world: World, criterion: str, lines: int, least: tuple[float, float], penalty: float,
@@ -439,7 +441,7 @@ def check_equal(actual: layout.TreeArrays, expected: layout.TreeArrays) -> None:
     np.testing.assert_array_equal(actual.rows, expected.rows)
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(
     **{k: v for k, v in SCANS.items() if k in ("world", "least", "penalty", "seed")},
     leaves=st.sampled_from([2, 5, 31]),
@@ -467,6 +469,7 @@ def test_the_plain_search_finds_what_the_general_one_finds(
                 check_equal(actual.tree, expected)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("plain", [True, False])
 @pytest.mark.parametrize("category", [0, 1])
 def test_a_tree_on_many_rows_does_not_depend_on_the_team(plain: bool, category: int) -> None:
@@ -483,7 +486,7 @@ def test_a_tree_on_many_rows_does_not_depend_on_the_team(plain: bool, category: 
         check_equal(tree, trees[0])
 
 
-@settings(deadline=None, max_examples=80)
+@examples(80)
 @given(world=worlds(), lines=st.integers(1, 3), noise=st.sampled_from([0.0, 1e4, 1e6]))
 def test_a_root_keeps_what_it_knows_of_levels(world: World, lines: int, noise: float) -> None:
     rows = np.arange(world.codes.shape[1], dtype=np.uint32)
@@ -513,6 +516,7 @@ def one_feature(codes: list[int], bins: int, category: bool, slope: int = 0) -> 
     return World(np.array([codes], dtype=np.uint8), features, maps, 1, bins)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("slope", [1, -1])
 @pytest.mark.parametrize("rising", [True, False])
 def test_a_split_against_its_slope_is_left_out(slope: int, rising: bool) -> None:
@@ -570,7 +574,7 @@ def test_ctrl_c_ends_a_tree_that_takes_long() -> None:
     assert tree.plan[layout.LEAVES] == 2  # the next one is not stopped
 
 
-@settings(deadline=None, max_examples=80)
+@examples(80)
 @given(world=worlds(), splits=st.integers(1, 12), seed=st.integers(0, 2**32))
 @example(world=world_of(300, [255, 255], [[254, 2]], 1), splits=12, seed=1)
 def test_rows_settle_where_the_twin_walks_them(world: World, splits: int, seed: int) -> None:

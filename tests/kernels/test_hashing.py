@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from pacboost.kernels.arrays import Bytes, Words
 from pacboost.kernels.hashing import BITS
 from pacboost.kernels.native import native
+from tests.examples import examples
 
 WORD = 2**64 - 1
 
@@ -41,7 +42,7 @@ def test_the_first_numbers_are_those_of_the_published_generator() -> None:
     assert own.tolist() == [number >> 11 for number in published]
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(rows=st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=30), key=st.integers(0, WORD))
 def test_numbers_equal_the_twins(rows: list[int], key: int) -> None:
     own = drawn(np.array(rows, dtype=np.uint64), key)
@@ -49,7 +50,7 @@ def test_numbers_equal_the_twins(rows: list[int], key: int) -> None:
     assert (own < 2**BITS).all()
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(size=st.integers(0, 300), first=st.integers(0, 2**40), key=st.integers(0, WORD))
 def test_rows_below_their_limits_equal_the_twins(size: int, first: int, key: int) -> None:
     generator = np.random.default_rng(key)
@@ -61,6 +62,7 @@ def test_rows_below_their_limits_equal_the_twins(size: int, first: int, key: int
     assert out[:actual].tolist() == below_twin(kinds, limits, first, key)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("key", [0, 1, 2**63 + 11])
 @pytest.mark.parametrize("bits", [0, 32])  # rows in blocks differ in their upper half only
 def test_numbers_are_uniform_and_neighbours_and_keys_independent(key: int, bits: int) -> None:
@@ -75,6 +77,7 @@ def test_numbers_are_uniform_and_neighbours_and_keys_independent(key: int, bits:
     assert stats.chisquare(np.bincount(low.astype(np.int64), minlength=256)).pvalue > 1e-4
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("bounded", [False, True])
 @pytest.mark.parametrize("scale", [0.3, 1.0])
 def test_rows_are_kept_whose_numbers_are_below_their_odds(bounded: bool, scale: float) -> None:

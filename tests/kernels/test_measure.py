@@ -4,16 +4,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pacboost.kernels.arrays import Floats, Signs
 from pacboost.kernels.native import native
 from pacboost.kernels.team import together
+from tests.examples import examples
 from tests.kernels import naive
 from tests.kernels.naive import summed
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("rows", [1, 69, 70, 200, 32_767, 32_768, 32_769, 100_003])
 @pytest.mark.parametrize("size", [1, 70, 32_768])
 def test_masses_equal_the_twins(rows: int, size: int) -> None:
@@ -29,7 +31,7 @@ def test_masses_equal_the_twins(rows: int, size: int) -> None:
         np.testing.assert_allclose(squares, expected_squares, rtol=tolerance)
 
 
-@settings(deadline=None, max_examples=80)
+@examples(80)
 @given(seed=st.integers(0, 2**32), rows=st.integers(1, 200), one=st.booleans())
 def test_mistakes_equal_the_twins(seed: int, rows: int, one: bool) -> None:
     generator = np.random.default_rng(seed)
@@ -43,6 +45,7 @@ def test_a_tie_is_a_mistake_and_minus_zero_is_a_tie() -> None:
     assert summed(native.mistakes, margins, np.array([1]))[0] == 3
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("outputs", [1, 3])
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
 @pytest.mark.parametrize("signed", [True, False])
@@ -82,6 +85,7 @@ def add_up(
         together(native.potential, KINDS[kind], margins, base, size, sums)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("kind", [*KINDS, "softmax"])
 @pytest.mark.parametrize("outputs", [1, 4])
 @pytest.mark.parametrize("one", [True, False])
@@ -121,7 +125,7 @@ def test_tiny_costs_are_off_by_no_more_than_rounding(kind: str) -> None:
         np.testing.assert_allclose(sums, cost, rtol=1e-12, atol=2**-52)
 
 
-@settings(deadline=None, max_examples=80)
+@examples(80)
 @given(
     seed=st.integers(0, 2**32),
     rows=st.integers(1, 60),

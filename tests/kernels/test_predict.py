@@ -1,12 +1,13 @@
 """Scores from tables and from trees equal those of their twins in plain NumPy."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pacboost.kernels import layout
 from pacboost.kernels.arrays import Bytes, Cells, Floats, Numbers
 from pacboost.kernels.native import native
+from tests.examples import examples
 from tests.kernels import naive
 
 ROWS = st.sampled_from([1, 7, 16, 33, 512, 1027])
@@ -21,7 +22,7 @@ def tables_twin(codes: Codes, features: list[int], tables: Scores, scores: Score
     return np.asarray(scores + sum(tables[f][codes[j]] for f, j in enumerate(features)))
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(rows=ROWS, outputs=st.integers(1, 3), start=st.integers(0, 30), seed=st.integers(0, 2**32))
 def test_tables_equal_the_twins(rows: int, outputs: int, start: int, seed: int) -> None:
     generator = np.random.default_rng(seed)
@@ -60,7 +61,7 @@ def random_tree(
     return nodes, members
 
 
-@settings(deadline=None, max_examples=80)
+@examples(80)
 @given(
     rows=st.integers(1, 400),
     features=st.integers(1, 5),
@@ -83,7 +84,7 @@ def test_leaves_equal_the_twins(
     np.testing.assert_array_equal(out[:, 0], expected[start:])
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(
     trees=st.lists(st.integers(0, 9), min_size=1, max_size=5),
     outputs=st.integers(1, 3),

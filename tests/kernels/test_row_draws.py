@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -10,6 +10,7 @@ from pacboost.kernels import team
 from pacboost.kernels.native import native
 from pacboost.kernels.row_draws import KEY_BITS, draw_rows
 from pacboost.kernels.threads import using
+from tests.examples import examples
 
 ROWS_PER_SPAN: int = native.ROWS_PER_DRAWN_SPAN
 WORD = 2**64 - 1
@@ -36,7 +37,7 @@ def twin(seed: int, rows: int, count: int) -> list[int]:
     return drawn
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(seed=st.integers(0, 2**32 - 1), rows=st.integers(1, 5_000), share=st.floats(0, 1))
 def test_rows_are_those_of_the_twin(seed: int, rows: int, share: float) -> None:
     count = max(1, round(share * rows))

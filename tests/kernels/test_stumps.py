@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nph
 from numpy.typing import DTypeLike
@@ -11,6 +11,7 @@ from pacboost.kernels import team
 from pacboost.kernels.arrays import Cells, Signs, Wholes
 from pacboost.kernels.native import native
 from pacboost.kernels.threads import using
+from tests.examples import examples
 from tests.kernels import naive
 
 
@@ -52,7 +53,7 @@ HISTOGRAMS = nph.arrays(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(histogram=HISTOGRAMS, slack=st.sampled_from([0, 1, 5, 2**49]), padding=st.integers(0, 2))
 def test_the_cut_equals_the_twins(histogram: Wholes, slack: int, padding: int) -> None:
     missing = max(1, histogram.shape[1] - 1 - padding)
@@ -77,7 +78,7 @@ def some_signs(generator: np.random.Generator, rows: int) -> Signs:
     return generator.choice(np.array([-1, 1], dtype=np.int8), rows)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(
     seed=st.integers(0, 2**32),
     columns=st.integers(1, 9),
@@ -114,6 +115,7 @@ def test_sums_stay_exact_up_to_the_largest_total() -> None:
     assert sums[0, 0] == 2**53 - 2
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("members", [1, 2, 3, 7])
 @pytest.mark.parametrize("columns", [1, 5])
 def test_a_team_counts_what_one_thread_counts(

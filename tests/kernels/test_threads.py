@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -13,6 +13,7 @@ from pacboost.kernels import threads
 from pacboost.kernels.arrays import Cells
 from pacboost.samples.bins import fit_bins
 from pacboost.sources.arrays import ArrayTable
+from tests.examples import examples
 
 MANY_ROWS = 200_000
 
@@ -35,7 +36,7 @@ def test_leaving_by_an_exception_restores_too() -> None:
         assert len(shares()) == 2
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(n_rows=st.integers(0, 500_000), n_jobs=st.integers(1, 5))
 def test_shares_of_rows_cover_every_row_once_and_are_cut_between_spans(
     n_rows: int, n_jobs: int
@@ -50,7 +51,7 @@ def test_shares_of_rows_cover_every_row_once_and_are_cut_between_spans(
         assert start % threads.ROWS_PER_SPAN == 0
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(columns=st.integers(0, 300), n_rows=st.integers(0, 100_000), n_jobs=st.integers(1, 5))
 def test_shares_of_columns_cover_every_column_once(columns: int, n_rows: int, n_jobs: int) -> None:
     touched = np.zeros(columns, dtype=np.int64)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pacboost.boosters.booster import Moved
@@ -17,6 +17,7 @@ from pacboost.kernels.arrays import Bytes, Floats, Signs, Wholes
 from pacboost.kernels.native import native
 from pacboost.kernels.threads import using
 from pacboost.numerics.exact import MAX_TOTAL, VOTE_UNIT, round_vote
+from tests.examples import examples
 from tests.kernels import naive
 from tests.kernels.naive import summed
 
@@ -47,7 +48,7 @@ def some_margins(generator: np.random.Generator, rows: int) -> Floats:
     return generator.integers(-(2**41), 2**41, rows).astype(np.float64) * VOTE_UNIT
 
 
-@settings(deadline=None, max_examples=400)
+@examples(400)
 @given(x=ARGUMENTS)
 @example(x=LARGEST)
 @example(x=0.0)
@@ -76,7 +77,7 @@ def test_the_exponential_is_right_where_the_polynomial_is_stretched_most() -> No
                 assert abs(whole_exp(x) - exact) <= allowed
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     seed=st.integers(0, 2**32),
     rows=st.integers(1, 300),
@@ -126,6 +127,7 @@ def some_cells(
 SHAPES = pytest.mark.parametrize("rows", [1, 7, 1_023, 1_024, 1_025, 3_000])
 
 
+@pytest.mark.each_value
 @SHAPES
 @pytest.mark.parametrize("outputs", [1, 2, 3, 7])
 @pytest.mark.parametrize("one", [True, False])
@@ -168,6 +170,7 @@ def one_class_signs(generator: np.random.Generator, rows: int, outputs: int) -> 
     return np.where(np.eye(outputs)[labels] > 0, np.int8(1), np.int8(-1))
 
 
+@pytest.mark.each_value
 @SHAPES
 @pytest.mark.parametrize("outputs", [1, 3, 7])
 @pytest.mark.parametrize("most", [1.5, 4.0, math.inf])
@@ -214,6 +217,7 @@ def test_rows_that_are_not_chosen_stay_as_they_are(outputs: int) -> None:
     assert before[1] + grown[1] == np.abs(pulls).sum()
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("outputs", [1, 3, 40])
 @pytest.mark.parametrize("most", [4.0, math.inf])
 def test_far_margins_leave_whole_numbers(outputs: int, most: float) -> None:
@@ -236,6 +240,7 @@ def test_far_margins_leave_whole_numbers(outputs: int, most: float) -> None:
             assert (np.abs(pulls[outputs:]) >= 2**39).all()
 
 
+@pytest.mark.each_value
 @SHAPES
 @pytest.mark.parametrize("one", [True, False])
 def test_clipped_weights_equal_the_twins(rows: int, one: bool) -> None:
@@ -264,6 +269,7 @@ def expected(booster: Residual, state: ResidualState) -> Any:
     return np.rint(weights * (np.clip(gaps, -state.cut, state.cut) * state.scale))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("booster", [Square(), Absolute(), Huber(), Quantile(quantile=0.3)])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_pulls_are_those_of_the_definitions_for_any_team(

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pacboost.kernels import layout
@@ -11,6 +11,7 @@ from pacboost.kernels.native import native
 from pacboost.kernels.team import together
 from pacboost.kernels.words import WordRows
 from pacboost.sources import arrays, sparse
+from tests.examples import examples
 from tests.word_samples import some_presence
 
 
@@ -32,7 +33,7 @@ def spoken(criterion: int, pull: Doubles, weight: Doubles, penalty: float) -> fl
     st.booleans(),
     st.integers(0, 2**32 - 1),
 )
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_gains_of_words(
     presence: Doubles, criterion: int, signed: bool, both: bool, seed: int
 ) -> None:

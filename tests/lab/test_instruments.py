@@ -207,6 +207,7 @@ def test_the_lecture_s_three_rounds_are_those_of_the_proof() -> None:
     assert page["next"]["effective_size"] == pytest.approx(after.effective_rows)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", ["adaboost", "logit", "brown", "soft", "majority", "filter_boost"])
 @pytest.mark.parametrize("learner", ["stump", "tree"])
 def test_rounds_are_those_of_the_estimator(name: str, learner: str) -> None:

@@ -240,6 +240,7 @@ def test_code_and_files_to_take_away(quiet: LabBrowser) -> None:
         assert opened["size"] > 200
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("tab", ["certificates", "weights", "filtering", "planner", "instruments"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_every_panel_fits_light_and_dark(

@@ -169,6 +169,7 @@ def test_the_address_that_a_browser_is_started_with_works_once(stranger: Visitor
     stranger.enter()
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("method", ["GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS"])
 @pytest.mark.parametrize(
     "headers",

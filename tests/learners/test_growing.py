@@ -58,6 +58,7 @@ def check(
     return actual
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("outputs", [1, 2, 5])
 @pytest.mark.parametrize("criterion", ["newton", "gini", "z", "error"])
 def test_the_same_trees(criterion: str, outputs: int) -> None:
@@ -168,6 +169,7 @@ def one_sample(seed: int, outputs: int = 1) -> tuple[np.random.Generator, Sample
     return generator, mixed_sample(generator, 300, 4, [5, 3], 0.1, outputs)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("sets", SETS)
 @pytest.mark.parametrize("max_features", [None, 2, 0.6])
 @pytest.mark.parametrize("outputs", [1, 2])
@@ -198,6 +200,7 @@ def test_random_sets_are_kept_to_and_are_used(seed: int, count: int) -> None:
     assert rule.cut[:1].tolist() == free.cut[:1].tolist()
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("sets", SETS)
 @pytest.mark.parametrize("max_features", [None, 0.6])
 def test_sparse_trees_are_the_dense_ones(sets: Any, max_features: Any) -> None:

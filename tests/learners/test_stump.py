@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
@@ -19,6 +19,7 @@ from pacboost.learners.learner import Search
 from pacboost.learners.sklearn import fit_bag
 from pacboost.learners.stump import Stump
 from pacboost.samples.sample import Sample
+from tests.examples import examples
 from tests.sparse_samples import twin_samples
 from tests.worlds import make_sample, small_samples
 
@@ -45,7 +46,7 @@ def every_stump(sample: Sample) -> list[StumpRule]:
 
 
 @given(small_samples(weighted=False), st.integers(0, 2**32 - 1))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_least_error_of_all(sample: Sample, seed: int) -> None:
     signs = sample.signs[:, 0]
     weights = np.random.default_rng(seed).integers(1, 30, size=sample.n_rows)
@@ -58,7 +59,7 @@ def test_least_error_of_all(sample: Sample, seed: int) -> None:
 
 
 @given(small_samples(weighted=False), st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_ties_go_to_the_lowest_feature_then_threshold(sample: Sample, seed: int) -> None:
     signs = sample.signs[:, 0]
     weights = np.random.default_rng(seed).integers(1, 4, size=sample.n_rows)
@@ -73,7 +74,7 @@ def test_ties_go_to_the_lowest_feature_then_threshold(sample: Sample, seed: int)
 
 
 @given(small_samples(weighted=False), st.lists(st.integers(0, 2**32 - 1), min_size=2, max_size=6))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_a_search_that_remembers_equals_a_fresh_one(sample: Sample, seeds: list[int]) -> None:
     signs = sample.signs[:, 0]
     search = Stump().on(sample)

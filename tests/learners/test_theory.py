@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
@@ -19,6 +19,7 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.theory.learners import Adversary, Box, Rectangle, Scripted, WeakStump, tightest
 from pacboost.theory.sampling import Plane
 from pacboost.theory.worlds import Boxes
+from tests.examples import examples
 from tests.worlds import make_sample, small_samples
 
 
@@ -28,7 +29,7 @@ from tests.worlds import make_sample, small_samples
     st.integers(0, 2**32 - 1),
     st.integers(1, 60),
 )
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_promise(edge: float, order: str, seed: int, rows: int) -> None:
     generator = np.random.default_rng(seed)
     weights = generator.integers(1, 10**6, size=rows)
@@ -120,7 +121,7 @@ NAMES = Names()
 
 
 @given(small_samples(weighted=False))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_holds_the_positive_rows_and_touches_one_on_every_side(sample: Sample) -> None:
     X, signs = np.where(np.isnan(sample.rows), 0.0, sample.rows), sample.signs[:, 0]
     box = tightest(X, signs)
@@ -135,7 +136,7 @@ def test_holds_the_positive_rows_and_touches_one_on_every_side(sample: Sample) -
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_never_reaches_beyond_the_box_that_labels(seed: int, features: int) -> None:
     generator = np.random.default_rng(seed)
     lower, upper = np.sort(generator.random((2, features)), axis=0)

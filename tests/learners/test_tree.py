@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -24,6 +24,7 @@ from pacboost.samples.sample import Request, Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.levels import Levels
 from pacboost.training.run.loop import Run
+from tests.examples import examples
 from tests.kernels import naive
 from tests.learners.trees import mixed_sample, same
 from tests.worlds import make_sample, noisy
@@ -192,7 +193,7 @@ CRITERIA = st.sampled_from(["newton", "gini", "z", "error"])
 SEEDS = st.integers(0, 2**32)
 
 
-@settings(deadline=None, max_examples=80)
+@examples(80)
 @given(
     criterion=CRITERIA,
     rows=st.sampled_from([1, 2, 5, 12, 30]),
@@ -217,7 +218,7 @@ def test_every_split_is_the_best_there_is(
     check_tree(tree, criterion, seed, rows, numbers, levels, missing)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(
     criterion=CRITERIA,
     least_rows=st.sampled_from([0.0, 1.0, 3.0, 7.5]),
@@ -232,7 +233,7 @@ def test_leaves_are_as_heavy_as_they_have_to_be(
     check_tree(tree, criterion, seed, 40, 3, [], 0.1, penalty=penalty)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(criterion=st.sampled_from(["gini", "newton", "z"]), outputs=st.integers(2, 4), seed=SEEDS)
 def test_many_outputs_are_split_by_the_sum_of_squared_pulls(
     criterion: str, outputs: int, seed: int
@@ -241,7 +242,7 @@ def test_many_outputs_are_split_by_the_sum_of_squared_pulls(
     check_tree(tree, criterion, seed, 30, 3, [], 0.1, outputs)
 
 
-@settings(deadline=None, max_examples=80)
+@examples(80)
 @given(criterion=CRITERIA, levels=st.integers(2, 8), missing=st.booleans(), seed=SEEDS)
 def test_no_subset_of_categories_beats_the_one_found(
     criterion: str, levels: int, missing: bool, seed: int
@@ -285,7 +286,7 @@ def test_levels_of_few_rows_go_where_missing_values_go() -> None:
 # -- leaves
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(seed=SEEDS, max_leaves=st.integers(2, 20), max_depth=st.integers(1, 4))
 def test_no_more_leaves_nor_levels_than_allowed(seed: int, max_leaves: int, max_depth: int) -> None:
     sample = make_sample(*noisy(300, 4, seed))
@@ -300,6 +301,7 @@ def test_no_more_leaves_nor_levels_than_allowed(seed: int, max_leaves: int, max_
         assert all(child > t for child in (rule.left[t], rule.right[t]) if child >= 0)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("criterion", ["gini", "z", "error"])
 @pytest.mark.parametrize("kind", ["pure", "even"])
 def test_where_nothing_can_be_won_nothing_is_split(criterion: str, kind: str) -> None:
@@ -315,6 +317,7 @@ def test_where_nothing_can_be_won_nothing_is_split(criterion: str, kind: str) ->
         assert not cells.any()
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("smoothing", [0.0, 0.5, 20.0])
 @pytest.mark.parametrize("outputs", [1, 4])
 def test_leaves_vote_by_the_exact_weights_of_the_two_signs(smoothing: float, outputs: int) -> None:
@@ -343,7 +346,7 @@ def test_leaves_vote_by_the_exact_weights_of_the_two_signs(smoothing: float, out
         weights = booster.request(run.state).weights.copy()
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(outputs=st.integers(1, 5), sketch=st.integers(1, 5), seed=SEEDS)
 def test_a_tree_that_names_answers_names_the_heaviest(outputs: int, sketch: int, seed: int) -> None:
     generator = np.random.default_rng(seed)
@@ -421,7 +424,7 @@ def wide_sample(generator: np.random.Generator, rows: int, hole: float) -> Sampl
     return Sample(table, signs[:, None], bins=fit_bins(table, 40))
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(
     rows=st.sampled_from([5, 60, 600]),
     hole=st.sampled_from([0.0, 0.05, 0.5]),
@@ -448,6 +451,7 @@ def test_rows_end_in_the_cells_that_the_rule_gives_them(
         np.testing.assert_array_equal(cells, walked)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("subsample", [1.0, 0.3])
 @pytest.mark.parametrize("booster", [AdaBoost(confidence_rated=True), Logit(learning_rate=0.3)])
 def test_margins_of_a_run_are_the_scores_of_its_vote(
@@ -460,7 +464,7 @@ def test_margins_of_a_run_are_the_scores_of_its_vote(
     np.testing.assert_array_equal(run.state.margins[:, 0], scores * sample.signs[:, 0])
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(seed=SEEDS, share=st.sampled_from([1.0, 0.4]))
 def test_levels_not_seen_in_a_node_go_where_missing_goes(seed: int, share: float) -> None:
     generator = np.random.default_rng(seed)
@@ -500,7 +504,7 @@ BOOSTERS: list[Booster[Any]] = [
 ]
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(
     booster=st.sampled_from(BOOSTERS),
     slopes=st.sampled_from([{0: 1}, {0: -1}, {0: 1, 2: -1}, {0: -1, 1: -1, 2: 1}]),

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -25,6 +25,7 @@ from pacboost.theory.version_space import (
     _eliminate,
     _errors,
 )
+from tests.examples import examples
 
 NAMES = Names()
 Rows = NDArray[np.float64]
@@ -59,7 +60,7 @@ def draw_bits(seed: int, n: int, rows: int, noise: float) -> tuple[Rows, Signs]:
     st.booleans(),
     st.booleans(),
 )
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_literals_against_all_of_them(
     seed: int, n: int, rows: int, noise: float, every: bool, turned: bool
 ) -> None:
@@ -75,7 +76,7 @@ def test_literals_against_all_of_them(
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 8), st.integers(1, 30))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_elimination_finds_the_most_specific_one_that_fits(seed: int, n: int, rows: int) -> None:
     X, signs = draw_bits(seed, n, rows, 0.0)
     expected = signs.astype(np.int64)
@@ -89,7 +90,7 @@ def test_elimination_finds_the_most_specific_one_that_fits(seed: int, n: int, ro
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 300))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_climbing_counts_right_and_only_improves(seed: int, n: int, rows: int) -> None:
     X, signs = draw_bits(seed, n, rows, 0.2)
     expected, bits = signs.astype(np.int64), X == 1
@@ -152,7 +153,7 @@ def all_bands(p: int, grid: list[float], intervals: bool) -> list[Band]:
     st.lists(st.integers(-2, 2), min_size=1, max_size=4, unique=True),
     st.booleans(),
 )
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_bands_against_all_of_them(
     seed: int, p: int, rows: int, cuts: list[int], intervals: bool
 ) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -22,10 +22,11 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import WordTable, words_of
 from pacboost.sources.values import Values
 from pacboost.training.run import loop, scores
+from tests.examples import examples
 from tests.training.run.prefixes import check_every_prefix, signs_of
 from tests.word_samples import word_samples
 
-MANY = settings(max_examples=60, deadline=None)
+MANY = examples(60)
 LEARNERS = [Words(1, None), Words(1, None, abstain=False), Words(4, 3), Words(4, 3, abstain=False)]
 BOOSTERS: list[Booster[Any]] = [
     AdaBoost(),
@@ -192,6 +193,7 @@ TEXTS = ["my card is lost", "card stolen", "top up by card", "top up", "what rat
 LABELS = ["lost", "lost", "top-up", "top-up", "rate", "rate"]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("abstain", [True, False])
 @pytest.mark.parametrize("real", [True, False])
 def test_every_kind_of_rule_can_be_had(abstain: bool, real: bool) -> None:

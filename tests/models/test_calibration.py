@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp, softmax
@@ -25,6 +25,7 @@ from pacboost.models.calibration import (
     fit,
     fit_slope,
 )
+from tests.examples import examples
 
 Doubles = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -56,6 +57,7 @@ def reference(method: str, scores: Doubles, labels: Labels, weights: Doubles | N
     return curve.fit(scores, labels, weights)
 
 
+@pytest.mark.each_value
 @both
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
@@ -71,6 +73,7 @@ def test_curves_equal_those_of_scikit_learn(method: str, ties: bool, weighted: b
     np.testing.assert_allclose(found, wanted, atol=1e-9 if method == "isotonic" else 2e-4)
 
 
+@pytest.mark.each_value
 @both
 @pytest.mark.parametrize("classes", [2, 3])
 def test_probabilities_equal_those_of_a_calibrated_classifier(method: str, classes: int) -> None:
@@ -124,7 +127,7 @@ def test_calibration_error_by_hand() -> None:
 
 
 @both
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(seed=st.integers(0, 2**32), rows=st.integers(10, 60), ties=st.booleans())
 def test_curves_rise_stay_in_range_and_ignore_the_order_of_rows(
     method: str, seed: int, rows: int, ties: bool
@@ -142,7 +145,7 @@ def test_curves_rise_stay_in_range_and_ignore_the_order_of_rows(
 
 
 @both
-@settings(deadline=None, max_examples=25)
+@examples(25)
 @given(
     seed=st.integers(0, 2**32),
     scale=st.sampled_from([1e-30, 1e-3, 8.0, 1e30]),
@@ -160,7 +163,7 @@ def test_units_of_scores_and_of_weights_do_not_matter(
     )
 
 
-@settings(deadline=None, max_examples=25)
+@examples(25)
 @given(seed=st.integers(0, 2**32), classes=st.integers(2, 5))
 def test_probabilities_of_many_classes_add_up_to_one(seed: int, classes: int) -> None:
     generator = np.random.default_rng(seed)
@@ -197,6 +200,7 @@ def test_separated_scores_still_have_a_finite_sigmoid() -> None:
     np.testing.assert_allclose(curve.at(scores)[[0, -1]], [0, 1], atol=0.02)
 
 
+@pytest.mark.each_value
 @both
 @pytest.mark.parametrize(
     ("scores", "labels", "weights", "words"),
@@ -282,7 +286,6 @@ def loss(
     st.sampled_from([0.1, 1.0, 30.0, -1.0]),
     st.sampled_from([1e-4, 1.0, 1e4]),
 )
-@settings(deadline=None)
 def test_no_other_slope_is_better(seed: int, classes: int, steep: float, scale: float) -> None:
     scores, labels = drawn(seed, 40, classes, steep)
     scores = scores * scale

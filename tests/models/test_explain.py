@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -21,6 +21,7 @@ from pacboost.kernels import threads
 from pacboost.models.explain.attribution import shap_values
 from pacboost.samples.bins import Bins
 from pacboost.sources.arrays import ArrayTable
+from tests.examples import examples
 from tests.hypotheses.trees import random_rule
 
 Codes = NDArray[np.uint8]
@@ -91,7 +92,7 @@ def by_definition(tree: TreeRule, codes: Codes) -> Doubles:
     return shares
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     seed=st.integers(0, 2**32),
     features=st.integers(1, 5),
@@ -110,7 +111,7 @@ def test_shares_equal_the_definition(
     np.testing.assert_allclose(expected, game(tree, codes[:, 0], frozenset()), atol=1e-11)
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(
     seed=st.integers(0, 2**32),
     trees=st.integers(0, 6),

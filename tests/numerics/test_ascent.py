@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import minimize
@@ -15,6 +15,7 @@ from pacboost.numerics.ascent import Climb, best_votes
 from pacboost.numerics.capped_entropy import evenest
 from pacboost.numerics.soft_margin import Columns, edges_of
 from tests.boosters.margins import largest_margin
+from tests.examples import examples
 from tests.numerics.votes import drawn_rules, shares, solved
 
 Floats = NDArray[np.float64]
@@ -54,7 +55,7 @@ def check_least(d: Floats, heights: Floats, base: Floats, share: float, seed: in
 
 
 @given(st.integers(1, 60), st.sampled_from([0.01, 1.0, 30.0, 2000.0]), caps, seeds)
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_the_least_of_all_that_is_allowed(
     rows: int, spread: float, share: float, seed: int
 ) -> None:
@@ -79,7 +80,7 @@ def test_weights_that_are_cut_and_not_raised_again_are_caught() -> None:
 
 
 @given(st.integers(2, 30), caps, seeds)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_the_weights_are_the_gradient(rows: int, share: float, seed: int) -> None:
     heights, base = problem(rows, 2.0, seed)
     way = np.random.default_rng(seed + 1).normal(size=rows)
@@ -90,7 +91,7 @@ def test_the_weights_are_the_gradient(rows: int, share: float, seed: int) -> Non
 
 
 @given(st.integers(2, 50), st.floats(0.02, 0.9), st.floats(1.0, 300.0), seeds)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_smoothing_hides_no_more_than_the_entropy_there_is(
     rows: int, share: float, eta: float, seed: int
 ) -> None:
@@ -135,7 +136,7 @@ def least(H: Floats, f: Floats, total: float | None) -> float:
 
 
 @given(st.integers(1, 6), totals, seeds)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_no_support_does_better(size: int, total: float | None, seed: int) -> None:
     H, f, start = program(size, seed, total)
     z = best_votes(H, f, start, total)
@@ -147,7 +148,7 @@ def test_no_support_does_better(size: int, total: float | None, seed: int) -> No
 
 
 @given(st.integers(20, 80), totals, seeds)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_the_conditions_of_the_best(size: int, total: float | None, seed: int) -> None:
     H, f, start = program(size, seed, total)
     z = best_votes(H, f, start, total)
@@ -175,7 +176,7 @@ def one_of(rules: int) -> Floats:
 @example(10, 4, 0.75, 500.0, 1937087658)
 @example(15, 27, 0.4333890877622124, 500.0, 563273444)
 @example(4, 36, 0.17252239413075998, 500.0, 2720274405)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_regularised_votes_meet_their_weights(
     rules: int, kinds: int, share: float, eta: float, seed: int
 ) -> None:
@@ -233,7 +234,7 @@ def test_a_general_solver_finds_the_same_projection(share: float) -> None:
 
 
 @given(st.integers(1, 12), st.integers(2, 80), shares, st.floats(-0.5, 0.9), seeds)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_a_projection_or_the_proof_that_there_is_none(
     rules: int, kinds: int, share: float, target: float, seed: int
 ) -> None:

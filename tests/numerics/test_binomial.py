@@ -6,7 +6,7 @@ from itertools import product
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
@@ -103,7 +103,6 @@ def test_exact_coverage(n: int) -> None:
 
 
 @given(st.data(), st.integers(1, 10**5), st.floats(1e-6, 3000))
-@settings(deadline=None)
 def test_exact_is_at_most_chernoff_is_at_most_hoeffding(
     data: st.DataObject, n: int, log_inverse: float
 ) -> None:
@@ -152,6 +151,7 @@ def test_tail_of_larger_pools(k: int, m: int, K: int, M: int) -> None:
 LOGS_OF_DRAWS = [0.1, math.log(20), 60.0, 100 * math.log(10), 300 * math.log(10), 5000.0]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(("k", "m", "M"), [(0, 1, 2), (3, 10, 40), (0, 200, 1000), (60, 200, 1000)])
 @pytest.mark.parametrize("log_inverse", LOGS_OF_DRAWS)
 def test_inverse_is_the_first_rare_pool(k: int, m: int, M: int, log_inverse: float) -> None:

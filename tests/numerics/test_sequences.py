@@ -6,7 +6,7 @@ from collections.abc import Callable
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
@@ -35,6 +35,7 @@ def log_mixture(total: float, t: int, p: mp.mpf) -> mp.mpf:
     return beta - mp.log(mp.pi) - s * mp.log(p) - (t - s) * mp.log(1 - p)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("delta", [0.5, 0.05, 1e-10, 1e-100, 1e-300])
 @pytest.mark.parametrize("t", [1, 2, 49, 50, 51, 1000, 10**6])
 def test_mixture_is_inverted_outward_and_closely(t: int, delta: float) -> None:
@@ -145,7 +146,6 @@ def test_betting_vector() -> None:
 
 
 @given(st.lists(st.floats(0, 1), max_size=60), st.floats(0.01, 0.5))
-@settings(deadline=None)
 def test_ends_only_move_inward(numbers: list[float], delta: float) -> None:
     bernstein, betting = EmpiricalBernstein(delta), Betting(delta, grid=200)
     before, upper = bernstein.interval(), betting.upper()

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pacboost.numerics.soft_margin import (
@@ -22,6 +22,7 @@ from pacboost.numerics.soft_margin import (
     whole_weights,
 )
 from tests.boosters.margins import largest_margin
+from tests.examples import examples
 from tests.numerics.votes import drawn_rules, shares, solved
 
 
@@ -87,7 +88,7 @@ def check(found: Balance, columns: Columns, base: Floats, share: float) -> float
 
 
 @given(st.integers(1, 12), st.integers(1, 60), shares, st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_the_plain_program_finds_the_same_margin(
     rules: int, kinds: int, share: float, seed: int
 ) -> None:
@@ -114,7 +115,7 @@ def test_rows_that_were_left_out_are_missed() -> None:
 
 
 @given(st.integers(1, 30), shares, st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_two_rules_by_trying_all_votes(kinds: int, share: float, seed: int) -> None:
     """The margin is concave and piecewise straight in the vote, with corners where margins meet."""
     columns, base = drawn_rules(2, kinds, seed)

@@ -5,11 +5,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
 from pacboost.errors import ParameterError
 from pacboost.numerics.growth import majority_error, part_error, targets
+from tests.examples import examples
 
 WHERE = st.lists(st.sampled_from([0, 0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 7]), min_size=6, max_size=16)
 """Each point of a domain as three bits: which of the three rules are wrong on it."""
@@ -41,7 +42,7 @@ def errors(
     return part, both / total
 
 
-@settings(suppress_health_check=[HealthCheck.filter_too_much], max_examples=100)
+@examples(100, suppress_health_check=[HealthCheck.filter_too_much])
 @given(WHERE, st.data())
 def test_no_triple_exceeds_it(wrong: list[int], data: st.DataObject) -> None:
     weights = data.draw(st.lists(st.integers(1, 50), min_size=len(wrong), max_size=len(wrong)))

@@ -1,6 +1,7 @@
 """diagnose: edges with intervals that hold, and a sentence that fits them."""
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import pacboost
 from pacboost.errors import DataError, ParameterError
-from pacboost.questions.diagnose import STAGES, diagnose
+from pacboost.questions.diagnose import SMALL_EDGE, STAGES, diagnose
+from pacboost.sources.toy import lecture_points
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.runs import several_runs
 from tests.worlds import noisy
@@ -72,7 +74,8 @@ def test_a_useless_learner_is_not_praised(learner: Any) -> None:
     start = found.stages[0]
     assert start.lower <= 0 <= start.upper
     assert "at least" not in found.sentence
-    assert "no edge is certain" in found.sentence
+    assert start.upper < SMALL_EDGE
+    assert "expect little" in found.sentence
 
 
 def test_coin_flips_give_no_edge() -> None:
@@ -81,6 +84,18 @@ def test_coin_flips_give_no_edge() -> None:
     found = diagnose(X, y)
     assert all(stage.lower <= 0 for stage in found.stages)
     assert "expect little" in found.sentence
+
+
+def test_few_rows_are_not_called_hopeless_and_the_rows_that_tell_do() -> None:
+    """The majority of five bits has an edge of .2 or more under every distribution."""
+    bits = np.array(list(product([0.0, 1.0], repeat=5)))
+    for X, y in (lecture_points(), (bits, bits.sum(axis=1) > 2.5)):
+        found = diagnose(X, y, "stump")
+        assert "expect little" not in found.sentence
+        assert f"{found.rows_to_tell:,} rows" in found.sentence
+    copies = found.rows_to_tell // 32 + 1
+    enough = diagnose(np.tile(bits, (copies, 1)), np.tile(bits.sum(axis=1) > 2.5, copies), "stump")
+    assert enough.stages[0].lower > 0
 
 
 def test_a_perfect_learner_is_not_called_hopeless() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pacboost
@@ -25,6 +25,7 @@ from pacboost.reports.page import calibration, confusion
 from pacboost.reports.page.charts import Scale, round_numbers, tag
 from pacboost.reports.page.document import line, page, sentence
 from pacboost.reports.page.subject import TRAINED, Evidence, Numbers, Shown, Subject
+from tests.examples import examples
 
 CERTIFICATE = holdout.certificate(30, 1000, 0.05)
 
@@ -49,7 +50,7 @@ def judged(rows: int = 200, classes: int = 2, seed: int = 0) -> Evidence:
 MARKS = "<>&;\"'=/ !-\n\x00ab\u00e9\u2603"
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.floats(1e-6, 2.0))
 def test_a_limit_is_never_said_to_be_smaller_than_it_is(value: float) -> None:
     said = float(percent_above(value).removesuffix(" %")) / 100
@@ -57,7 +58,7 @@ def test_a_limit_is_never_said_to_be_smaller_than_it_is(value: float) -> None:
     assert said <= min(1, 1.12 * value + 1e-8)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.floats(0, 1))
 def test_a_share_is_said_with_small_error(value: float) -> None:
     assert float(percent(value).removesuffix(" %")) / 100 == pytest.approx(
@@ -65,7 +66,7 @@ def test_a_share_is_said_with_small_error(value: float) -> None:
     )
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.text(MARKS), st.text(MARKS))
 def test_text_and_attributes_cannot_break_out(text: str, attribute: str) -> None:
     element = tag("p", text, title=attribute)
@@ -75,7 +76,7 @@ def test_text_and_attributes_cannot_break_out(text: str, attribute: str) -> None
     assert '"' not in title
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.integers(2, 9))
 def test_ticks_lie_between_the_ends_and_are_few(low: float, width: float, most: int) -> None:
     ticks = round_numbers(low, low + width, most)
@@ -83,7 +84,7 @@ def test_ticks_lie_between_the_ends_and_are_few(low: float, width: float, most: 
     assert all(low - 1e-6 * width <= t <= low + width * (1 + 1e-6) for t in ticks)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.lists(st.floats(-5, 900), min_size=2), st.sampled_from(["even", "bent"]))
 def test_scales_keep_the_order_and_stay_inside(values: list[float], kind: str) -> None:
     places = Scale(-2, 700, 10, 90, kind, 3, 2).at(sorted(values))
@@ -166,6 +167,7 @@ def luminance(colour: str) -> float:
     return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("theme", [0, 1])
 @pytest.mark.parametrize("below", ["paper", "card", "faint"])
 @pytest.mark.parametrize("above", ["ink", "soft", "blue", "red"])

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nph
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from pacboost.samples.cuts import MAX_FLOAT32
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.levels import Levels
 from pacboost.sources.table import SomeRows
+from tests.examples import examples
 
 Floats = NDArray[np.floating]
 FLOAT32 = st.floats(width=32, allow_nan=False, allow_infinity=False)
@@ -42,7 +43,7 @@ def same(one: Bins, other: Bins) -> bool:
     )
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(values=nph.arrays(np.float64, st.integers(1, 60), elements=MAYBE_MISSING))
 def test_few_values_are_told_apart_and_keep_their_order(values: NDArray[np.float64]) -> None:
     table = table_of(values)
@@ -74,7 +75,7 @@ def test_bins_of_continuous_data_are_balanced(max_bins: int) -> None:
     assert counts.max() <= 1.1 * values.size / max_bins + 1
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     seed=st.integers(0, 2**32),
     rows=st.integers(1, 500),
@@ -129,7 +130,7 @@ def test_columns_with_fewer_than_two_values_have_no_thresholds(values: list[floa
     assert bins.middle.tolist() == [0]
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(
     threshold=FLOAT32,
     x=st.one_of(st.floats(allow_nan=False), FLOAT32),
@@ -163,7 +164,7 @@ def test_what_rounds_to_infinity_lies_above_the_largest_threshold() -> None:
     assert rounded(np.array([math.nextafter(cut, math.inf)]))[0] == np.inf
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     values=nph.arrays(
         np.float64,
@@ -184,7 +185,7 @@ def test_rows_get_the_same_codes_as_floats_of_either_width(
     )
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(seed=st.integers(0, 2**32), rows=st.integers(2, 400), max_bins=st.integers(2, 30))
 def test_copies_of_a_row_are_as_good_as_its_weight(seed: int, rows: int, max_bins: int) -> None:
     generator = np.random.default_rng(seed)
@@ -197,7 +198,7 @@ def test_copies_of_a_row_are_as_good_as_its_weight(seed: int, rows: int, max_bin
     assert same(fit_bins(table_of(values), max_bins, weights), parts)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(
     seed=st.integers(0, 2**32),
     rows=st.integers(2, 400),
@@ -261,7 +262,7 @@ def test_huge_values_go_to_the_outer_bins(max_bins: int) -> None:
     assert few.encode(table_of([1e300, -1e300])).tolist() == [[2, 0]]
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     values=nph.arrays(np.float64, st.integers(1, 80), elements=MAYBE_MISSING),
     max_bins=st.sampled_from([2, 3, 10, 255]),
@@ -274,6 +275,7 @@ def test_the_middle_is_the_code_of_the_median(values: NDArray[np.float64], max_b
     assert bins.middle[0] == bins.encode(table_of([lower_median]))[0, 0]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("max_bins", [2, 255, 1000])
 @pytest.mark.parametrize("count", [1, 2, 3, 254])
 def test_the_codes_of_a_categorical_feature_are_its_levels(count: int, max_bins: int) -> None:
@@ -288,7 +290,7 @@ def test_the_codes_of_a_categorical_feature_are_its_levels(count: int, max_bins:
     assert bins.middle[0] == count - 1
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(
     rows=st.integers(1, 200),
     pairs=st.lists(
@@ -322,7 +324,7 @@ def test_columns_of_two_values_are_cut_as_all_others(
             assert np.isnan(values[:, j]).any() or unique.size != 2 or seen.size < 2
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(
     rows=st.integers(1, 700),
     places=st.lists(st.integers(0, 3), min_size=1, max_size=6),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import sparse
@@ -19,6 +19,7 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.levels import Levels
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table
+from tests.examples import examples
 from tests.kernels import naive
 
 
@@ -94,7 +95,7 @@ def tables(draw: st.DrawFn) -> ArrayTable:
     return ArrayTable(np.column_stack([columns[j] for j in order]), levels=Levels(named))
 
 
-@settings(deadline=None, max_examples=120)
+@examples(120)
 @given(table=tables(), max_bins=st.sampled_from([2, 16, 255]))
 def test_every_feature_is_read_back(table: ArrayTable, max_bins: int) -> None:
     check(table, fit_bins(table, max_bins))
@@ -146,6 +147,7 @@ def test_codes_beyond_a_byte_open_another_lane() -> None:
     assert check(table, fit_bins(table)).lanes == 2
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("kind", ["clash", "missing"])
 def test_what_the_rows_looked_at_did_not_show_is_repaired(kind: str, n_jobs: int) -> None:

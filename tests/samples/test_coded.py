@@ -1,7 +1,7 @@
 """Codes stand for values: what comes back has the same code, and says the same to rules."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pacboost.hypotheses.stump import StumpRule
@@ -10,11 +10,12 @@ from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.coded_table import CodedTable
 from pacboost.samples.cuts import MAX_FLOAT32
 from pacboost.sources.arrays import ArrayTable
+from tests.examples import examples
 
 values = st.floats(allow_nan=False, allow_infinity=False, width=32) | st.just(float("nan"))
 
 
-@settings(deadline=None, max_examples=80)
+@examples(80)
 @given(
     column=st.lists(values, min_size=1, max_size=40),
     other=st.lists(values, min_size=1, max_size=40),
@@ -26,7 +27,7 @@ def test_round_trip(column: list[float], other: list[float], max_bins: int) -> N
     np.testing.assert_array_equal(bins.encode(CodedTable(codes, bins)), codes)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(
     thresholds=st.lists(
         st.floats(-float(MAX_FLOAT32), float(MAX_FLOAT32), width=32),
@@ -56,7 +57,7 @@ def test_categories_come_back_as_their_numbers() -> None:
     np.testing.assert_array_equal(bins.encode(table), codes)
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(seed=st.integers(0, 2**32), rows=st.integers(1, 60))
 def test_rules_say_of_codes_what_they_say_of_values(seed: int, rows: int) -> None:
     generator = np.random.default_rng(seed)

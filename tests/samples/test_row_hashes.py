@@ -33,6 +33,7 @@ def hashes_twin(hasher: RowHasher, X: NDArray[Any], columns: Iterable[int]) -> l
     ]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_hashes_equal_the_twins(kind: type, order: Literal["C", "F"]) -> None:

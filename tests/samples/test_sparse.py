@@ -19,6 +19,7 @@ from tests.sparse_samples import twins
 pytestmark = pytest.mark.usefixtures("keep_sparse")
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("looked_at", [7, 200_000])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("max_bins", [2, 3, 8, 255])

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -27,6 +27,7 @@ from pacboost.sources.levels import Levels
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import RecodedTable, SomeRows, Table
 from pacboost.sources.values import MAX_CELLS_FOR_PYTHON
+from tests.examples import examples
 
 NAN = np.nan
 Make = Callable[[list[Any]], Any]
@@ -293,7 +294,7 @@ LEVEL = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=75)
+@examples(75)
 @given(cells=LEVEL, seed=st.integers(0, 2**32))
 def test_levels_survive_json_and_do_not_depend_on_order(cells: list[Any], seed: int) -> None:
     levels = find_levels(objects(cells)[:, None], [0])
@@ -309,7 +310,7 @@ def test_levels_survive_json_and_do_not_depend_on_order(cells: list[Any], seed: 
     )
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     cells=st.lists(st.one_of(st.none(), st.sampled_from("abcdefg")), min_size=1, max_size=20),
     seed=st.integers(0, 2**32),

@@ -89,6 +89,7 @@ def test_columns_of_text_and_categories_are_refused_by_name(frame: Any) -> None:
         FrameTable.learn(frame, None)
 
 
+@pytest.mark.each_value
 @FRAMES
 @pytest.mark.parametrize("bad", [np.inf, -np.inf])
 def test_infinite_values_are_refused_by_column_and_row(make: Make, bad: float) -> None:

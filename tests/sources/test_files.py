@@ -344,6 +344,7 @@ def test_text_in_a_later_chunk_is_found(path: Path, monkeypatch: pytest.MonkeyPa
         read_csv(path, "label")
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("raw", "line", "byte"),
     [

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pacboost.errors import DataError, InputWarning, ParameterError
@@ -20,6 +20,7 @@ from pacboost.sources.mixed import (
     read_features,
 )
 from pacboost.sources.text import TextFeatures
+from tests.examples import examples
 from tests.frames import LIBRARIES, as_rows
 
 HELD: dict[str, list[Any]] = {
@@ -142,7 +143,7 @@ def words(*cells: Any) -> Columns:
 
 
 @given(NUMBERS, NUMBERS)
-@settings(max_examples=75, deadline=None)
+@examples(75)
 def test_thresholds_are_held_exactly_where_they_are_passed(
     seen: list[float], new: list[float]
 ) -> None:
@@ -162,7 +163,7 @@ def test_thresholds_are_held_exactly_where_they_are_passed(
 
 
 @given(NUMBERS)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_few_values_are_all_told_apart(values: list[float]) -> None:
     found, held = NumberConditions.learn("x", column(values))
     with np.errstate(over="ignore"):

@@ -5,14 +5,15 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import DTypeLike, NDArray
 
 from pacboost.errors import DataError
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.oracles.held import hold
+from pacboost.sources.oracles.row_block import hold
 from pacboost.sources.sparse import SparseTable, WordTable, words_of
+from tests.examples import examples
 from tests.sparse_samples import twins
 from tests.word_samples import some_presence
 
@@ -81,6 +82,7 @@ def test_rows_are_taken_in_any_order_and_more_than_once(seed: int) -> None:
         assert (np.diff(taken.entries.columns * 30 + taken.entries.rows) > 0).all()
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("number", [-(10**7), 10**8])
 @pytest.mark.parametrize(
     ("form", "indices"),
@@ -112,7 +114,7 @@ def test_infinite_values_are_refused_by_row_and_column() -> None:
 
 # A table of words holds what a dense table of zeros and ones would.
 
-MANY = settings(max_examples=60, deadline=None)
+MANY = examples(60)
 
 
 def dense(table: WordTable) -> NDArray[np.floating]:

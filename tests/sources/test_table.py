@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import DTypeLike, NDArray
 
 from pacboost.errors import DataError
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.table import SomeRows, Table, refuse_infinite, refuse_text
+from tests.examples import examples
 
 DENSE = np.array([[0.0, 2.0, 0.0], [1.5, 0.0, np.nan], [0.0, -1.0, 0.0], [4.0, 0.0, 0.0]])
 
@@ -17,7 +18,7 @@ def joined(table: Table) -> NDArray[np.floating]:
     return np.hstack([values for _, values in table.blocks()])
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(rows=st.integers(0, 5), columns=st.integers(1, 20), width=st.integers(1, 25))
 def test_blocks_cover_every_column_once_and_in_order(rows: int, columns: int, width: int) -> None:
     table = ArrayTable(np.arange(float(rows * columns)).reshape(rows, columns))
@@ -37,6 +38,7 @@ def test_some_rows_are_those_chosen_in_the_order_chosen() -> None:
     np.testing.assert_array_equal(joined(table), array[[3, 0, 3]])
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_floats_are_used_in_place(dtype: DTypeLike, order: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
@@ -17,13 +17,14 @@ from pacboost.errors import DataError, ParameterError, PrunedWarning
 from pacboost.sources.columns import read_texts
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.text import TextFeatures
+from tests.examples import examples
 
 TEXTS = st.lists(st.text("ab cÄé,.'-1\n", max_size=20), min_size=1, max_size=8)
 SPANS = st.sampled_from([(1, 1), (1, 2), (2, 3), (1, 4)])
 
 
 @given(TEXTS, SPANS, st.integers(1, 3))
-@settings(max_examples=75, deadline=None)
+@examples(75)
 def test_runs_of_words_are_those_of_scikit_learn(
     texts: list[str], span: tuple[int, int], least: int
 ) -> None:
@@ -42,7 +43,7 @@ def test_runs_of_words_are_those_of_scikit_learn(
 
 
 @given(TEXTS, st.integers(1, 4))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_pieces_of_words_are_those_of_scikit_learn(texts: list[str], size: int) -> None:
     analyze = CountVectorizer(ngram_range=(size, size), analyzer="char_wb").build_analyzer()
     ours = TextFeatures(None, characters=(size, size))
@@ -79,7 +80,7 @@ def test_the_rarest_are_dropped_with_a_message() -> None:
 
 
 @given(TEXTS, st.integers(1, 6), st.integers(1, 2))
-@settings(max_examples=75, deadline=None)
+@examples(75)
 def test_those_that_most_texts_contain_are_kept(texts: list[str], most: int, least: int) -> None:
     """The others occur in as few texts or fewer; of those that tie, the first in order stay."""
     counts = Counter(word for text in texts for word in set(TextFeatures().words(text)))
@@ -185,7 +186,7 @@ def holds(entry: str, text: str) -> bool:
 
 
 @given(WORDY, WORDY)
-@settings(max_examples=75, deadline=None)
+@examples(75)
 def test_every_condition_is_what_it_says(texts: list[str], others: list[str]) -> None:
     texts = [*texts, "ab ab ba"]
     features, table = TextFeatures((1, 1), **OPTIONS).learn(texts)
@@ -196,7 +197,7 @@ def test_every_condition_is_what_it_says(texts: list[str], others: list[str]) ->
 
 
 @given(WORDY)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_no_condition_is_missing(texts: list[str]) -> None:
     texts = [*texts, "ab ab ba"]
     features, _ = TextFeatures((1, 1), **OPTIONS).learn(texts)

@@ -135,6 +135,7 @@ def test_too_few_rows_get_bags_instead_and_say_so() -> None:
             SubsampledBoost(members, n_estimators=5, random_state=0).fit(X[:50], y[:50])
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("learner", ["stump", "tree"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_saved_and_loaded(learner: str, classes: int, tmp_path: Path) -> None:

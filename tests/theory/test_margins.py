@@ -68,6 +68,7 @@ def test_the_hardest_rows_are_saved_and_taken_up_again(tmp_path: Any) -> None:
     assert all(check.holds for check in pacboost.verify(tmp_path / "m.json"))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("name", "target", "count"),
     [

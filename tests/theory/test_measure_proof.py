@@ -10,7 +10,7 @@ from pacboost import BoostClassifier
 from pacboost.boosters.filtering import Measure
 from pacboost.errors import DataError, ParameterError
 from pacboost.sources.toy import lecture_points
-from pacboost.theory import proof
+from pacboost.theory import proof, weights
 from pacboost.theory.learners import Scripted
 from pacboost.theory.measure_proof import MeasureProof, Wholes, prove
 
@@ -100,3 +100,12 @@ def test_what_is_refused() -> None:
             proof(model, rows, labels)
     with pytest.raises(ParameterError, match="not those of"):
         proof(model.set_params(booster=Measure(0.2, 0.1)), X, y)
+
+
+def test_the_measure_is_a_hard_core() -> None:
+    """D_M ≤ D/μ in every round: no row weighs more than 1/μ times its share."""
+    model = fitted(Measure(0.3, 0.1, share=1.0))
+    sheet = proof(model, X, y)
+    for t in range(1, len(sheet) + 1):
+        heaviest = weights(model, t, X, y).heaviest(1)[0][1]
+        assert heaviest <= 1 / (10 * float(sheet[t - 1].mean)) + 1e-9

@@ -49,6 +49,7 @@ def off_sample_error(learner: Any, seen: list[int]) -> Fraction:
     return Fraction(wrong, unseen)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("seen", SEEN)
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 def test_off_sample_error_is_one_half(learner: Any, seen: list[int]) -> None:

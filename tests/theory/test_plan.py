@@ -127,6 +127,7 @@ def test_holdout_vectors() -> None:
     assert 900 <= n <= 1100
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("edge", [0.1, 0.2, 0.5])
 @pytest.mark.parametrize("rows", [10, 100, 1000])
 def test_rounds_are_the_fewest_of_the_theorem(edge: float, rows: int) -> None:
@@ -209,6 +210,7 @@ def test_classes_of_doubly_exponential_size(power: int) -> None:
     assert json.loads(answer.to_json())["examples"] == answer.examples
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("epsilon", [0.02, 0.1, 0.3])
 @pytest.mark.parametrize("delta", [0.2, 0.05, 0.01])
 def test_what_a_world_needs_lies_between(epsilon: float, delta: float) -> None:
@@ -224,6 +226,7 @@ def test_what_a_world_needs_lies_between(epsilon: float, delta: float) -> None:
         assert result.lower <= result.examples
 
 
+@pytest.mark.each_value
 @pytest.mark.usefixtures("only_proofs")
 @pytest.mark.parametrize("name", WITH_EPSILON)
 @pytest.mark.parametrize("parameter", ["epsilon", "delta"])
@@ -238,6 +241,7 @@ def test_more_is_needed_for_less_error_and_less_doubt(name: str, parameter: str)
             assert (smaller is None and larger is None) or smaller <= larger
 
 
+@pytest.mark.each_value
 @pytest.mark.usefixtures("only_proofs")
 @pytest.mark.parametrize("dimension", [1, 3])
 @pytest.mark.parametrize("edge", [0.2, 0.5])
@@ -361,3 +365,15 @@ def test_a_late_jump_is_seen_in_time() -> None:
         monitor = Monitor(error=0.05).update_mistakes(rng.random(5000) < 0.03)
         late += not monitor.update_mistakes(rng.random(rows) < 0.15).status().sounded
     check_coverage("monitor: a late jump is seen too late", late, 200, 0.1)
+
+
+def test_rounds_needed_in_the_worst_case_are_those_of_independent_rules() -> None:
+    """The majority of one round fewer errs more than ``error``, as simulated votes do."""
+    answer = plan.rounds(edge=0.2, error=0.1)
+    assert answer.lower is not None
+    assert answer.rounds is not None
+    assert answer.lower == 41 < answer.rounds
+    right = np.random.default_rng(0).random((100_000, answer.lower)) < 0.6
+    errors = [(2 * right[:, :k].sum(axis=1) < k).mean() for k in (answer.lower, answer.lower - 4)]
+    assert errors[0] < 0.1 < errors[1]
+    assert dict(answer.facts())["needed in worst case"].startswith("41, by every vote")

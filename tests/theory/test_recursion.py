@@ -21,7 +21,7 @@ from pacboost.sources.oracles.stream import StreamOracle
 from pacboost.theory.recursion import TESTED_EDGE_SHARE, BoundedRule, Node, Recursion
 from pacboost.theory.three_oracles import Disagreements, Halves, Oracle, RanOut, Source, wrong
 from pacboost.training.filtering.plan import MeanTest
-from pacboost.training.filtering.rows import EncodedRows, RowEncoder
+from pacboost.training.filtering.rows import CodedBatch, RowEncoder
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.theory.points import Careless, CarelessSearch, recursion, risk
 
@@ -199,7 +199,7 @@ def source(*, replace: bool = True, **options: Any) -> Source:
     return Source(oracle, RowEncoder(CLASSES, None), **options)
 
 
-def points(examples: EncodedRows) -> NDArray[np.int64]:
+def points(examples: CodedBatch) -> NDArray[np.int64]:
     return examples.table.rows()[:, 0].astype(np.int64)
 
 
@@ -218,6 +218,7 @@ def draws(oracle: Halves | Disagreements, sizes: list[int]) -> NDArray[np.int64]
     return np.concatenate([points(oracle.draw(size)) for size in sizes])
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("sizes", [[20_000], [1] * 1000, [7, 900] * 20])
 @pytest.mark.parametrize("mistakes", [[3], [0, 1, 2, 3, 4]])
 def test_half_of_the_second_oracle_is_wrong(mistakes: list[int], sizes: list[int]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import binom, norm
@@ -29,6 +29,7 @@ from pacboost.theory.worlds import (
     World,
     hastie,
 )
+from tests.examples import examples
 from tests.worlds import make_sample
 
 
@@ -117,7 +118,7 @@ ends = st.floats(-0.25, 1.25)
 
 
 @given(st.lists(st.tuples(ends, ends), min_size=1, max_size=3), st.data())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_box_risk_is_the_volume_of_the_cells_that_differ(
     sides: list[tuple[float, float]], data: st.DataObject
 ) -> None:

@@ -235,6 +235,16 @@ class Booster(ABC, Generic[S]):
         """Return a reason to stop, or None to continue."""
         return None
 
+    @property
+    def promise(self) -> float:
+        """The edge that every rule is promised to have; 0 without a promise."""
+        return 0.0
+
+    @property
+    def promised_rounds(self) -> float:
+        """The number of rounds in which ``stop`` gives a reason if every rule keeps the promise."""
+        return math.inf
+
     def is_promise_broken(self, state: S) -> bool:
         """Check whether a rule is worse than was promised, so that the run stops early."""
         return False

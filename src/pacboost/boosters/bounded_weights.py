@@ -250,3 +250,13 @@ class Promised(BoundedWeights):
     def __post_init__(self) -> None:
         probability("edge", self.edge)
         probability("epsilon", self.epsilon)
+
+    @property
+    def promise(self) -> float:
+        """The promised edge."""
+        return self.edge
+
+    @property
+    def promised_rounds(self) -> float:
+        """The bound on rounds for the promised edge."""
+        return self.most_rounds(self.edge, self.epsilon)

@@ -135,7 +135,15 @@ class Measure(Promised):
         At most this many rounds of edge r have a mean weight of cε or more; the error, which is at
         most the mean weight, is below ε earlier.
         """
-        rest = 2 * self.share * epsilon * edge - self.slope
+        return self._rounds_above(self.share * epsilon, edge)
+
+    @property
+    def promised_rounds(self) -> float:
+        """Return 1/(θ(2εr - θ)): in memory the run stops below ε, as μ is known exactly."""
+        return self._rounds_above(self.epsilon, self.edge)
+
+    def _rounds_above(self, mean: float, edge: float) -> float:
+        rest = 2 * mean * edge - self.slope
         return 1 / (self.slope * rest) if rest > 0 else math.inf
 
     def stop(self, state: BoundedState) -> str | None:

@@ -21,6 +21,7 @@ from typing import Any
 import click
 
 from pacboost import errors
+from pacboost.estimators.parameters.table import PARAMS
 from pacboost.numerics.percent import visible
 
 THE_ANSWER_IS_NO = 1
@@ -41,12 +42,11 @@ MAX_SENTENCE_LETTERS = 1_000
 """Maximum length of a sentence in a list of commands; click's default cuts it to one line."""
 DEBUG = "PACBOOST_DEBUG"
 """The environment variable that makes errors show their tracebacks."""
-OPTION_OF_PARAMETER = {
-    "n_estimators": "rounds", "max_leaves": "leaves", "n_jobs": "jobs", "random_state": "seed",
-    "monotone_constraints": "monotone", "interaction_constraints": "interact",
-    "text_columns": "text", "time": "time_column", "validation_fraction": "validation",
-}  # fmt: skip
-"""Parameters of Python whose options have other names."""
+OPTIONS = {
+    "time": "--time-column",
+    **{param.name: param.option for param in PARAMS if param.option},
+}
+"""Options by the names of parameters; other options are called as their parameters are."""
 
 
 def option_name(parameter: str) -> str:
@@ -58,8 +58,8 @@ def option_of(command: click.Command | None, parameter: str) -> str:
     """Return the option that sets a parameter; empty if there is none."""
     if isinstance(command, click.Group):  # a question of plan has an option for each parameter
         return option_name(parameter)
-    name = OPTION_OF_PARAMETER.get(parameter, parameter)
-    options = (option for option in command.params if option.name == name) if command else ()
+    name = OPTIONS.get(parameter, option_name(parameter)).partition("/")[0]
+    options = (option for option in command.params if name in option.opts) if command else ()
     return next((max(option.opts, key=len) for option in options if "-" in option.opts[0]), "")
 
 

@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 
 import click
 
-from pacboost.fit.settings import FEW_ROWS, MANY_ROWS, Settings, leaves_for
+from pacboost.estimators.parameters.checks import Check, Choice, Number, Share, Truth, Whole
+from pacboost.estimators.parameters.table import PARAMS
+from pacboost.estimators.parameters.trials import OF_TRIALS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Command], Command]
@@ -82,18 +84,18 @@ jobs = click.option("--jobs", default=-1, help="Number of threads; -1 means all 
 data_file = click.argument("data", type=FILE)
 
 
-ROUNDS_BY_HAND = 50
-"""Rounds with --booster or --learner."""
-FILTERING_ROUNDS, FILTERING_TREE_RATE = 300, 0.2
-"""The automatic values of FilterBoostClassifier, which is not imported to show help."""
-AUTOMATIC = [
-    Settings.for_classes(rows, 2, logistic=logistic)
-    for rows in (FEW_ROWS, MANY_ROWS)
-    for logistic in (True, False)
-]
-"""The automatic values of small and large tables; all others lie between them."""
-RATES = sorted(settings.learning_rate for settings in AUTOMATIC)
-RATE_OF_TREES = f"{RATES[0]:g} to {RATES[-1]:g} for trees, by the number of rows"
+KINDS: dict[type[Check], Any] = {Whole: int, Number: float, Share: float}
+"""The types of click for kinds of parameters; others are read as text."""
+
+
+def parameter(name: str) -> Decorator[Any]:
+    """Return the option of a parameter of estimators, as ``estimators/parameters`` declares it."""
+    param = next(param for param in PARAMS if param.name == name)
+    check, shown = param.check, param.help or " ".join(param.meaning.split()).replace("``", "")
+    if isinstance(check, Truth):
+        return click.option(param.option, name, default=None, help=shown)
+    kind = click.Choice(check.names) if isinstance(check, Choice) else KINDS.get(type(check), str)
+    return click.option(param.option, name, type=kind, help=shown)
 
 
 device = click.option(
@@ -108,24 +110,11 @@ max_bins = click.option(
     default=255,
     help="The most bins of values per feature, up to 65,535. Fewer are faster, more are finer.",
 )
-leaves = click.option(
-    "--leaves",
-    type=int,
-    help="The largest number of leaves of a tree, from 2 on. Default: half of the square root of "
-    f"the number of rows, from {leaves_for(0)} to {leaves_for(MANY_ROWS)}.",
-)
-rounds = click.option(
-    "--rounds",
-    type=int,
-    help="Maximum number of rounds.  [default: chosen by rows held back, at most "
-    f"{max(settings.max_rounds for settings in AUTOMATIC):,}; {ROUNDS_BY_HAND} with --booster or "
-    f"--learner; {FILTERING_ROUNDS} by filtering]",
-)
-learning_rate = real(
-    "--learning-rate",
-    help=f"Factor on every vote.  [default: {RATE_OF_TREES}, else 1; {FILTERING_TREE_RATE:g} for "
-    "trees by filtering]",
-)
+leaves = parameter("max_leaves")
+rounds = parameter("n_estimators")
+learning_rate = parameter("learning_rate")
+of_trials = [parameter(param.name) for param in OF_TRIALS]
+"""The options of the trial; each new parameter of it has one by itself."""
 
 
 def output(help: str) -> Decorator[Any]:  # noqa: A002 - the name that click uses
@@ -269,12 +258,7 @@ constraints = together(
 
 filtering = together(
     flag("--filter", "filtering", help="Boost by filtering, also from a CSV file."),
-    click.option("--memory", help='The maximum memory of the process, such as "2GB".'),
-    click.option(
-        "--time",
-        "time_limit",
-        help='Stop after this time, such as "60s", and keep what was learned.',
-    ),
+    parameter("memory"),
     real(
         "--edge",
         help="The correlation 1 - 2·error that the learner promises under every weighting. If "

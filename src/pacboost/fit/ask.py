@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacboost.fit.division import Apart, Certifying
-from pacboost.fit.earlier import Earlier
 from pacboost.fit.recipe import Candidate
 from pacboost.fit.rows import LabelledRows
 from pacboost.fit.settings import ramp
+from pacboost.models.model import Model
 from pacboost.models.schema import ColumnOptions, Schema
 from pacboost.numerics.checks import real_number
 
@@ -69,6 +69,28 @@ class Chooser(ABC):
         """Return what is boosted; values that are not set come from fit/settings.py."""
 
 
+@dataclass(frozen=True)
+class RunRecord:
+    """What a fit must have in common with the previous one to continue its run."""
+
+    parameters: dict[str, str]
+    seed: int
+    rows: str = ""
+    """A digest of the rows that the model does not identify, and of what was chosen by rows."""
+    vote: str = ""
+    """The digest of the vote that the run left: a vote that was changed since is not continued."""
+    looks: int | None = None
+    """How often held-out rows were looked at: None without any, 0 if that took all of delta."""
+
+
+@dataclass(frozen=True, eq=False)
+class Earlier:
+    """The model of the previous fit, and its record."""
+
+    model: Model
+    record: RunRecord
+
+
 @dataclass(frozen=True, eq=False)
 class ValidationSet:
     """Validation rows that the user gave, unread."""
@@ -101,7 +123,7 @@ class Ask:
     predicts_numbers: bool = False
     is_measurable: bool = True
     """Whether "auto" can measure progress; a loss that only the user knows has no metric."""
-    derives: bool = False
+    derive: bool = False
     """Whether a trial may add columns that are derived from others."""
     sets_rounds: bool = False
     """Whether the number of rounds was set, so that nothing but early stopping changes it."""

@@ -34,7 +34,7 @@ def little_use(run: Run, classes: NDArray[Any]) -> tuple[Warning, ...]:
             "give more rows, other features, or a smaller min_leaf_rows"
         )
         return (NoEdgeWarning(text),)
-    if run.stopped is not None and run.stopped.kind is Stop.BROKEN_PROMISE:
+    if run.stopped is not None and run.stopped.kind in (Stop.BROKEN_PROMISE, Stop.PAST_BOUND):
         text = f"boosting ended early (rounds done: {len(run.done)}): {run.stopped}"
         return (NoEdgeWarning(text),)
     never = never_named(run, NEVER_NAMED)

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
-from pacboost.fit.ask import FitRows
-from pacboost.fit.earlier import Earlier
+from pacboost.fit.ask import Earlier, FitRows
 from pacboost.fit.recipe import OF_TREES, Recipe
 from pacboost.fit.rows import validation_sample
 from pacboost.hypotheses.majority import rules_behind

@@ -57,7 +57,7 @@ def known_before(rows: FitRows, first: Candidate, ask: Ask) -> tuple[FitRows, Ca
     learn, earlier = rows.learn, () if ask.earlier is None else ask.earlier.model.schema.derived
     one_number = learn.labels is None and learn.signs.shape[1] == 1 and rows.schema.text is None
     others = tuple(column for column in earlier if not isinstance(column, LevelMeans))
-    if not (ask.derives and one_number and _is_free(first.recipe, learn.table)):
+    if not (ask.derive and one_number and _is_free(first.recipe, learn.table)):
         return rows, first.having(derived=others)
     targets = (learn.signs[:, 0] > 0) * 1.0 if learn.targets is None else learn.targets
     columns, means = [], {}

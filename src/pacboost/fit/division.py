@@ -103,12 +103,14 @@ class Division:
         return values[self.rows] if values.ndim else values
 
 
-def divide(X: Any, y: Any, name: str, share: float, seed: int, copies: str = "draws") -> Division:
+def share_apart(
+    X: Any, y: Any, name: str, share: float, seed: int, copies: str = "draws"
+) -> Division:
     """Set a random share of the examples apart; ``name`` is the parameter with the share.
 
     All copies of an example are on one side. Of those set apart, one row each is kept.
 
-    >>> divided = divide([["a"], ["b"], ["c"], ["d"]], [0, 1, 0, 1], "holdout", 0.25, seed=0)
+    >>> divided = share_apart([["a"], ["b"], ["c"], ["d"]], [0, 1, 0, 1], "holdout", 0.25, seed=0)
     >>> divided.X, divided.rows.tolist(), divided.apart.X
     ([['a'], ['b'], ['d']], [0, 1, 3], [['c']])
     """
@@ -151,7 +153,7 @@ def held_out(
     # checked here, since messages name rows, whose numbers change when some are set apart
     read_weights(sample_weight, number_of_rows(X))
     share = real_number("holdout", asked.share)
-    return divide(X, y, "holdout", share, seed + CERTIFY, asked.copies)
+    return share_apart(X, y, "holdout", share, seed + CERTIFY, asked.copies)
 
 
 def undivided(X: Any, y: Any, copies: str, *, once: bool = False) -> Division:

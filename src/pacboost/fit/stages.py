@@ -37,7 +37,7 @@ class DerivedFirst(TrialStage):
 
     def run(self, best: Outcome, trial: Trial, watcher: Watcher) -> Outcome:
         """Race over the first rounds: a run of a trial is long, and columns show early."""
-        if trial.ask.derives and trial.refits and derive.is_possible(best.recipe, best.run):
+        if trial.ask.derive and trial.refits and derive.is_possible(best.recipe, best.run):
             best = self._race(best, trial, watcher)
         watcher.complete(best.run, best.recipe.rounds, last=not trial.refits)
         return best

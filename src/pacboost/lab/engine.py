@@ -21,7 +21,8 @@ from pacboost.estimators.bagging.bagging import BaggingClassifier
 from pacboost.estimators.bagging.fitting import prepare_bags
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.boosting import ask_of
-from pacboost.estimators.fitting.continuing import begin_record
+from pacboost.estimators.inputs.parameters import draw_seed
+from pacboost.estimators.parameters.values import Values
 from pacboost.fit.fit import prepare
 from pacboost.fit.trial import start
 from pacboost.hypotheses.hypothesis import Answers, Hypothesis, Names, Rule
@@ -211,7 +212,9 @@ class BoostRun(LabRun):
             booster, Scripted(rules, learner) if rules else learner, early_stopping=False,
             random_state=spec.seed, verbose=False,
         )  # fmt: skip
-        ask = ask_of(self.model, begin_record(self.model, fitted=False))
+        asked = Values.of(self.model.get_params(deep=False))
+        chooser, columns = self.model._chooser(asked), self.model._column_options()
+        ask = ask_of(asked, chooser, columns, draw_seed(spec.seed))
         trial, _ = prepare(points.X, points.y, None, ask)
         self.run = start(trial, trial.first)
         self.sample = self.run.sample

@@ -13,7 +13,7 @@ from pacboost.kernels.hashing import BITS
 from pacboost.kernels.native import native
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.choose import open_source
-from pacboost.sources.oracles.held import Held
+from pacboost.sources.oracles.row_block import RowBlock
 
 MAX_ROWS_TO_FETCH = 200_000
 """Maximum number of rows read from a Dask collection. A certificate then has a width of a quarter
@@ -27,7 +27,7 @@ class ByCoin:
 
     share: float
 
-    def __call__(self, rows: NDArray[np.uint64], held: Held) -> NDArray[np.bool_]:
+    def __call__(self, rows: NDArray[np.uint64], held: RowBlock) -> NDArray[np.bool_]:
         """Return which rows are chosen."""
         drawn = np.empty(rows.size, dtype=np.uint64)
         native.draw(rows, COIN_KEY, drawn)

@@ -12,7 +12,7 @@ from pacboost.numerics.checks import meant
 from pacboost.samples.groups import with_missing
 from pacboost.sources.dataframe import is_frame, open_frame
 from pacboost.sources.optional import collected, is_collection
-from pacboost.sources.oracles.held import split_frame
+from pacboost.sources.oracles.row_block import split_frame
 
 
 def rows_and_labels(X: object, y: object) -> tuple[Any, Any]:

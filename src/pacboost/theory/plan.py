@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from pacboost.boosters.majority import fewest_coins
 from pacboost.bounds.rounding import confidence_number
 from pacboost.bounds.search import from_here_on, smallest
 from pacboost.errors import ParameterError, invalid
@@ -32,6 +33,8 @@ from pacboost.theory.plan_learning import (
 )
 from pacboost.theory.vc import growth_of_product, realizable
 from pacboost.training.filtering.plan import share_of
+
+INDEPENDENT_RULES = "every vote of rules that are right on each new row independently"
 
 
 @plain_numbers
@@ -59,6 +62,10 @@ def rounds(*, edge: float, error: float | None = None, rows: int | None = None) 
         f"when every rule has edge {edge:g} (error {(1 - edge) / 2:g})",
         theorem="training error ≤ (1 - edge²)^(T/2)",
         rounds=number,
+        # On rows with fair coins as labels, where rules are right independently, the majority is
+        # the best way to combine them, so this many are needed (docs/proofs/majority.md).
+        lower=fewest_coins((1 + edge) / 2, target),
+        lower_for=INDEPENDENT_RULES,
         simulated=simulated,
         details={
             "lecture": f"T > 2 ln(1/error)/edge² = {2 * math.log(1 / target) / edge**2:.1f}",

@@ -19,7 +19,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.inputs.parameters import draw_seed
-from pacboost.fit.division import divide
+from pacboost.fit.division import share_apart
 from pacboost.fit.examples import label_rows, read_examples
 from pacboost.fit.noticing import counted
 from pacboost.fit.roles import CERTIFY
@@ -110,7 +110,7 @@ def certify_by_training_rows(
     bins_at_most = integer("max_bins", max_bins)
     probability("delta", delta)
     share = real_number("share_for_bins", share_for_bins)
-    divided = divide(X, y, "share_for_bins", share, draw_seed(random_state) + CERTIFY, copies)
+    divided = share_apart(X, y, "share_for_bins", share, draw_seed(random_state) + CERTIFY, copies)
     assert divided.apart is not None
     assert divided.examples is not None
     assert divided.rows is not None

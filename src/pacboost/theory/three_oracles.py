@@ -25,7 +25,7 @@ from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.oracle import REPLACED, AbstractOracle
-from pacboost.training.filtering.rows import EncodedRows, RowEncoder
+from pacboost.training.filtering.rows import CodedBatch, RowEncoder
 
 MIN_BATCH_ROWS = 256
 MAX_BATCH_ROWS = 32_768
@@ -44,7 +44,7 @@ class Oracle(ABC):
     """Independent examples of one distribution."""
 
     @abstractmethod
-    def draw(self, count: int) -> EncodedRows:
+    def draw(self, count: int) -> CodedBatch:
         """Return the next examples."""
 
 
@@ -67,8 +67,8 @@ class Source(Oracle):
         self.again = 0
         """The number of draws that repeated a row."""
 
-    def draw(self, count: int) -> EncodedRows:
-        parts: list[EncodedRows] = []
+    def draw(self, count: int) -> CodedBatch:
+        parts: list[CodedBatch] = []
         while count > 0:
             if self._max_draws is not None and self.draws >= self._max_draws:
                 raise RanOut(f"max_draws = {self._max_draws:,} examples are used up")
@@ -83,7 +83,7 @@ class Source(Oracle):
                 self.again += batch.n_rows
             parts.append(self._encoder.read(batch))
             count -= batch.n_rows
-        return parts[0] if len(parts) == 1 else EncodedRows.join(parts)
+        return parts[0] if len(parts) == 1 else CodedBatch.join(parts)
 
 
 class Filter(Oracle):
@@ -93,7 +93,7 @@ class Filter(Oracle):
         self._parent, self._watch = parent, watch
         self._looked = self._found = 0
 
-    def _draw_more(self, missing: int) -> tuple[EncodedRows, NDArray[np.bool_]]:
+    def _draw_more(self, missing: int) -> tuple[CodedBatch, NDArray[np.bool_]]:
         """Draw about as many examples as the missing matches need; also return which match."""
         rate = (self._found + 1) / (self._looked + 2)
         examples = self._parent.draw(int(np.clip(missing / rate, MIN_BATCH_ROWS, MAX_BATCH_ROWS)))
@@ -104,7 +104,7 @@ class Filter(Oracle):
         return examples, matches
 
     @abstractmethod
-    def _matches(self, examples: EncodedRows) -> NDArray[np.bool_]:
+    def _matches(self, examples: CodedBatch) -> NDArray[np.bool_]:
         """Return which examples match."""
 
 
@@ -115,9 +115,9 @@ class Halves(Filter):
         super().__init__(parent, watch)
         self._rule = rule
         self._coins = np.random.default_rng(seed)
-        self._surplus: dict[bool, EncodedRows | None] = {True: None, False: None}
+        self._surplus: dict[bool, CodedBatch | None] = {True: None, False: None}
 
-    def draw(self, count: int) -> EncodedRows:
+    def draw(self, count: int) -> CodedBatch:
         coins = self._coins.random(count) < 0.5
         needed = {True: int(coins.sum()), False: count - int(coins.sum())}
         while missing := max(0, *(needed[side] - _size(self._surplus[side]) for side in needed)):
@@ -128,16 +128,16 @@ class Halves(Filter):
                 side_rows = np.flatnonzero(wrong == side)[: max(0, room)]
                 if side_rows.size:
                     self._surplus[side] = _join(self._surplus[side], examples.take(side_rows))
-        taken: list[EncodedRows] = []
+        taken: list[CodedBatch] = []
         for side, size in needed.items():
             surplus = self._surplus[side]
             if surplus is not None:
                 taken.append(surplus.take(np.arange(size)))
                 self._surplus[side] = surplus.take(np.arange(size, surplus.n_rows))
         order = np.argsort(np.argsort(~coins, kind="stable"), kind="stable")
-        return EncodedRows.join(taken).take(order)
+        return CodedBatch.join(taken).take(order)
 
-    def _matches(self, examples: EncodedRows) -> NDArray[np.bool_]:
+    def _matches(self, examples: CodedBatch) -> NDArray[np.bool_]:
         return wrong(self._rule, examples)
 
 
@@ -147,9 +147,9 @@ class Disagreements(Filter):
     def __init__(self, parent: Oracle, first: Hypothesis, second: Hypothesis, watch: Watch) -> None:
         super().__init__(parent, watch)
         self._first, self._second = first, second
-        self._surplus: EncodedRows | None = None
+        self._surplus: CodedBatch | None = None
 
-    def draw(self, count: int) -> EncodedRows:
+    def draw(self, count: int) -> CodedBatch:
         while _size(self._surplus) < count:
             examples, apart = self._draw_more(count - _size(self._surplus))
             if apart.any():
@@ -159,28 +159,28 @@ class Disagreements(Filter):
         self._surplus = surplus.take(np.arange(count, surplus.n_rows))
         return surplus.take(np.arange(count))
 
-    def _matches(self, examples: EncodedRows) -> NDArray[np.bool_]:
+    def _matches(self, examples: CodedBatch) -> NDArray[np.bool_]:
         sample = as_sample(examples)
         return np.asarray(named(self._first, sample) != named(self._second, sample))
 
 
-def as_sample(examples: EncodedRows) -> Sample:
+def as_sample(examples: CodedBatch) -> Sample:
     """Make a sample from examples and their codes."""
     bins = getattr(examples.table, "bins", None)
     return Sample(examples.table, examples.signs, bins=bins, labels=examples.labels)
 
 
-def wrong(rule: Hypothesis, examples: EncodedRows) -> NDArray[np.bool_]:
+def wrong(rule: Hypothesis, examples: CodedBatch) -> NDArray[np.bool_]:
     """Return which examples a rule gets wrong; no answer is wrong."""
     return np.asarray(named(rule, as_sample(examples)) != (examples.signs[:, 0] > 0))
 
 
-def _size(examples: EncodedRows | None) -> int:
+def _size(examples: CodedBatch | None) -> int:
     return 0 if examples is None else examples.n_rows
 
 
-def _join(first: EncodedRows | None, second: EncodedRows) -> EncodedRows:
-    return second if first is None else EncodedRows.join([first, second])
+def _join(first: CodedBatch | None, second: CodedBatch) -> CodedBatch:
+    return second if first is None else CodedBatch.join([first, second])
 
 
 def look(oracle: AbstractOracle, max_bins: int, *, codes: bool) -> tuple[Bins | None, NDArray[Any]]:

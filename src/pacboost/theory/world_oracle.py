@@ -62,7 +62,7 @@ class WorldOracle(AbstractOracle):
         parts = zip(*(self._drawn_block(block) for block in blocks), strict=True)
         X, y = (np.concatenate(part)[drawn] for part in parts)
         self._row = last
-        return Batch(ArrayTable(X), y, np.arange(first, last, dtype=np.uint64), 0, self.place)
+        return Batch((ArrayTable(X), y), np.arange(first, last, dtype=np.uint64), 0, self.place)
 
     def _drawn_block(self, block: int) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
         """Draw one block, or return the last one again, since draws may be small."""

@@ -106,6 +106,7 @@ def auc(sample: Sample, scores: Scores) -> float:
     negative = above.size - positive
     if positive == 0 or negative == 0:
         raise _refused("the validation rows hold one class only; auc needs both")
+    # Mann and Whitney: the ranks of the positive rows count the pairs that are in order
     ranks = float(mean_ranks(scores[:, 0])[above].sum())
     return (ranks - positive * (positive + 1) / 2) / (positive * negative)
 

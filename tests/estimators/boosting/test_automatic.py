@@ -3,13 +3,10 @@
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
 from pacboost import BoostClassifier, BoostRegressor, StrongClassifier
-from pacboost.boosters.logit import Logit
-from pacboost.errors import ParameterError
 from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.fit.division import Certifying, held_out
 from pacboost.hypotheses.vote_digest import vote_digest
@@ -24,73 +21,8 @@ def world(rows: int, classes: int = 2, noise: float = 1.0) -> tuple[Any, Any]:
     return X, np.digitize(score, np.quantile(score, np.arange(1, classes) / classes))
 
 
-def line(rows: int) -> tuple[Any, Any]:
-    generator = np.random.default_rng(0)
-    X = generator.normal(size=(rows, 3))
-    return X, X[:, 0] + 0.3 * generator.normal(size=rows) > 0
-
-
 def loss(model: Any, X: Any, y: Any) -> float:
     return float(-np.log(model.predict_proba(X)[np.arange(len(y)), y]).mean())
-
-
-def tables() -> dict[str, tuple[Any, Any]]:
-    generator = np.random.default_rng(7)
-    return {
-        "60 rows": world(60),
-        "150 rows": world(150, noise=2.0),
-        "three classes": world(110, 3),
-        "five classes": world(120, 5),
-        "5,200 rows": world(5_200),
-        "22,000 rows": line(22_000),
-        "categories": (
-            pd.DataFrame({"a": generator.choice(list("xyz"), 110), "b": np.arange(110) % 7}),
-            generator.integers(0, 2, 110),
-        ),
-    }
-
-
-@pytest.mark.thinned(2)
-@pytest.mark.parametrize("name", tables())
-def test_setting_a_parameter_to_its_automatic_value_changes_nothing(name: str) -> None:
-    """Every parameter with the smallest table, some at a time, and each with one of the others."""
-    X, y = tables()[name]
-    model = BoostClassifier(random_state=0).fit(X, y)
-    automatic = {key: value for key, value in model.settings_.items() if key != "max_depth"}
-    usual = {"booster": "logit", "learner": "tree", "early_stopping": "auto", "calibrate": "auto"}
-    others = {"callbacks": [lambda entry: None], "warm_start": True, "eval_metric": "log_loss"}
-    settings = list((automatic | usual | others).items())
-    place = list(tables()).index(name)
-    parts = [place - 1] if place else range(len(tables()) - 1)
-    for some in (dict(settings[part :: len(tables()) - 1]) for part in parts):
-        again = BoostClassifier(random_state=0, **some).fit(X, y)
-        assert model_bytes(again.model_) == model_bytes(model.model_), some
-        assert again.settings_ == model.settings_
-    everything = BoostClassifier(random_state=0, **automatic).fit(X, y, np.ones(len(y)))
-    assert model_bytes(everything.model_) == model_bytes(model.model_)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("n_estimators", 40), ("max_leaves", 8), ("early_stopping", False), ("max_depth", 3)],
-)
-def test_setting_one_parameter_leaves_the_others_automatic(name: str, value: Any) -> None:
-    X, y = world(400)
-    usual = BoostClassifier(random_state=0).fit(X, y)
-    model = BoostClassifier(random_state=0, **{name: value}).fit(X, y)
-    changed = {key for key in usual.settings_ if usual.settings_[key] != model.settings_[key]}
-    assert changed == ({"n_estimators"} if name == "early_stopping" else {name})
-    assert model.model_.calibration is not None
-    assert model.ledger_.rows == 400
-
-
-def test_a_regressor_keeps_its_values_too() -> None:
-    X, y = sloped(500)
-    model = BoostRegressor(random_state=0).fit(X, y)
-    settings = list(model.settings_.items())
-    for some in (dict(settings[::2]), dict(settings[1::2])):
-        again = BoostRegressor(random_state=0, **some).fit(X, y)
-        assert vote_digest(again.model_.vote) == vote_digest(model.model_.vote), some
 
 
 def test_a_trial_chooses_rounds_and_slope_and_all_rows_are_boosted_on() -> None:
@@ -127,25 +59,6 @@ def test_a_trial_says_how_steep_the_probabilities_of_many_rounds_are() -> None:
     assert vote_digest(tuned.model_.vote) == vote_digest(plain.model_.vote)
     assert plain.model_.calibration is None
     assert loss(tuned, X[new], y[new]) < loss(plain, X[new], y[new])
-
-
-def test_a_booster_object_and_other_losses_have_no_trial() -> None:
-    X, y = world(200)
-    for booster in (Logit(learning_rate=0.1, prior=True), "gentle"):
-        model = BoostClassifier(booster, n_estimators=7, random_state=0).fit(X, y)
-        assert (len(model.ledger_), model.model_.calibration) == (7, None)
-        assert (model.settings_["subsample"], model.settings_["max_features"]) == (1.0, 1.0)
-
-
-def test_few_rows_and_rows_with_weights_are_sampled_and_tried_like_others() -> None:
-    X, y = world(150)
-    for model in (
-        BoostClassifier().fit(X[:99], y[:99]),
-        BoostClassifier().fit(X, y, np.arange(1.0, 151.0)),
-        BoostClassifier(class_weight="balanced").fit(X[y + X[:, 0] > 0], y[y + X[:, 0] > 0]),
-    ):
-        assert (model.settings_["subsample"], model.settings_["max_features"]) == (0.8, 0.5)
-        assert model.model_.calibration is not None
 
 
 def test_rows_held_back_to_stop_say_how_steep_probabilities_are() -> None:
@@ -191,30 +104,6 @@ def test_whoever_watches_the_rounds_sees_one_run() -> None:
     model = BoostClassifier(random_state=0, callbacks=[lambda entry: seen.append(entry.number)])
     model.fit(X, y)
     assert seen == list(range(1, len(seen) + 1)) == [entry.number for entry in model.ledger_.rounds]
-
-
-@pytest.mark.parametrize(
-    ("rows", "held"), [(20_000, 0), (20_010, 2), (25_000, 1250), (30_000, 3000), (40_000, 4000)]
-)
-def test_many_rows_are_held_back_unasked(rows: int, held: int) -> None:
-    X, y = line(rows=rows)
-    ledger = BoostClassifier("gentle", n_estimators=2, random_state=0).fit(X, y).ledger_
-    assert abs(rows - held - ledger.rows) <= 1
-    assert ledger.metric == ("log_loss" if held else "")
-
-
-def test_fewer_rounds_are_certain_the_more_rows_can_be_spared() -> None:
-    """On noise the validation rows stop at once, if they may: the rounds go down step by step."""
-    X = np.random.default_rng(0).normal(size=(30_000, 2))
-    y = np.random.default_rng(1).random(30_000) < 0.5
-    model = BoostClassifier(quality="fast", n_estimators=40, max_leaves=4, random_state=0)
-    done = []
-    for rows in (20_000, 22_500, 25_000, 27_500, 30_000):
-        done.append(len(model.fit(X[:rows], y[:rows]).ledger_))
-    assert done[:4] == [40, 30, 20, 10]
-    assert done[4] < 10
-    stopped = model.fit(X[:27_500], y[:27_500]).ledger_.stopped
-    assert "the first 10, the least" in stopped
 
 
 def sloped(rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -300,13 +189,6 @@ def test_more_time_makes_better_models(kind: Any, max_rounds: Any) -> None:
     assert rates == [0.1, 0.05 / 3]
     assert not hasattr(made["fast"], "validation_curves_")
     assert kind().quality == "auto"
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("wrong", ["good", 3, None])
-def test_there_are_three_qualities(kind: Any, wrong: Any) -> None:
-    with pytest.raises(ParameterError, match="'fast', 'auto', 'best'"):
-        kind(quality=wrong).fit(TABLE[:FEW], answers_of(kind)[:FEW])
 
 
 def test_large_tables_are_tried_too() -> None:

@@ -38,6 +38,7 @@ def fit(classes: int = 2, **options: Any) -> BoostClassifier:
     )
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("learner", ["stump", "tree", BLACK_BOX])
 @pytest.mark.parametrize("booster", FAST)
@@ -60,6 +61,7 @@ def test_every_booster_takes_every_learner(booster: str, learner: Any, classes: 
 ALL_ROWS: dict[str, Any] = {"subsample": 1.0, "max_features": 1.0, "calibrate": None}
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("booster", "learner", "same"),
     [

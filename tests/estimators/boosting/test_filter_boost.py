@@ -24,7 +24,7 @@ from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.worlds import Halfspaces, LabelNoise
 from pacboost.training.filtering import candidates
 from pacboost.training.filtering.candidates import ArrayRows
-from pacboost.training.filtering.rows import EncodedRows
+from pacboost.training.filtering.rows import CodedBatch
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.estimators.filter_sources import coin, noisy, small, write_parquet
 from tests.runs import several_runs
@@ -33,6 +33,7 @@ from tests.training.filtering.setups import Choppy
 BOOSTERS = ["logit", "measure", "mada", "smooth", "projection"]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("learner", ["tree", "stump"])
 def test_learns_with_every_booster(booster: str, learner: str) -> None:
@@ -96,9 +97,9 @@ def test_certificates_by_rows_set_apart_hold_on_a_coin(runs: int) -> None:
 def test_rows_that_were_learned_from_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """A broken twin that counts mistakes on rows of the sample."""
 
-    def taken(pool: ArrayRows, encoder: Any) -> EncodedRows:
+    def taken(pool: ArrayRows, encoder: Any) -> CodedBatch:
         rows = np.arange(pool.kinds.size)[:300]
-        return EncodedRows.join([encoder.read(pool._array.take(rows))])
+        return CodedBatch.join([encoder.read(pool._array.take(rows))])
 
     monkeypatch.setattr(ArrayRows, "apart", taken)
     check_rejected("rows that were learned from", failures(0.2, 40), 40, 0.2)

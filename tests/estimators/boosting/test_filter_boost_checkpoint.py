@@ -381,12 +381,12 @@ def test_ctrl_c_ends_at_once_and_keeps_what_was_learned(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(_: Any) -> bool:
-        def look(self: refilling.Look, piece: candidates.Offer) -> refilling.RefillFound:
+        def look(self: refilling.RefillTask, piece: candidates.FilterBatch) -> refilling.RefillPart:
             if threading.current_thread() is threading.main_thread():
                 raise AssertionError("pieces are looked at by other threads")
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(refilling.Look, "__call__", look)
+        monkeypatch.setattr(refilling.RefillTask, "__call__", look)
         return False
 
     with pytest.raises(KeyboardInterrupt) as caught:

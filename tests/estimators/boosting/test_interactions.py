@@ -195,6 +195,7 @@ def asked(model: Any) -> list[set[int]]:
     return [path for tree, _ in model.model_.vote.trees for path in paths(tree)]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("kind", [BoostClassifier, BoostRegressor])
 @pytest.mark.parametrize("sets", [SETS, [{0, 1}], "pairwise", "no_interactions"])
 def test_every_path_of_every_tree_stays_within_one_set(kind: Any, sets: Any) -> None:
@@ -231,6 +232,7 @@ def test_a_date_is_all_columns_that_are_made_of_it() -> None:
     assert all(may_interact(path, sets, len(model.model_.names)) for path in asked(model))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("given", "message"),
     [

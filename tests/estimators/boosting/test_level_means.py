@@ -13,8 +13,7 @@ import pacboost
 from pacboost import BoostClassifier, BoostRegressor
 from pacboost.cli.main import main
 from pacboost.errors import FileError, InputWarning
-from pacboost.estimators.strong import classifier as classifier_module
-from pacboost.estimators.strong import search
+from pacboost.estimators.strong import dividing, learning
 from pacboost.models.file import format as files
 from pacboost.models.schema import Schema
 from pacboost.sources.arrays import CategorisedArray
@@ -211,10 +210,10 @@ def test_a_strong_classifier_has_means_of_the_rows_it_learns_from(
     found: list[Any] = []
 
     def same(*given: Any) -> Any:
-        found.append(search.set_apart(*given))
+        found.append(dividing.set_apart(*given))
         return found[0]
 
-    monkeypatch.setattr(classifier_module, "set_apart", same)
+    monkeypatch.setattr(learning, "set_apart", same)
     (column,) = means_of(model.fit(rows, y > 0))
     other = y > 0
     other[found[0][0].certify] = True

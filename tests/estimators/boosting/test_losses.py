@@ -281,6 +281,7 @@ def test_far_from_zero_is_as_good_as_near() -> None:
     np.testing.assert_allclose(near, far, atol=1e-3)
 
 
+@pytest.mark.each_value
 @PLAIN
 @pytest.mark.parametrize("value", [0.0, 0.1, -3.0, 1e50, 1e-50])
 def test_constant_targets_are_predicted(loss: str, value: float) -> None:

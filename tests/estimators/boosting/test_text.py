@@ -175,6 +175,7 @@ def test_early_stopping_and_own_validation_texts() -> None:
     assert own.overlap(others).suspicious  # type: ignore[union-attr]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("booster", ["logit", "adaboost", "gentle"])
 @pytest.mark.parametrize("abstain", [True, False])
 def test_boosters_and_boostexters_own_rule(booster: str, abstain: bool) -> None:

@@ -40,6 +40,7 @@ def makers() -> dict[str, Any]:
     }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", makers())
 @pytest.mark.parametrize("method", ["lac", "aps"])
 def test_files_keep_sets(name: str, method: str, tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LogisticRegression
 
 import pacboost
 from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor
@@ -124,29 +123,3 @@ def test_leaves_lead_to_the_scores(model: Any) -> None:
         for number, (rule, share) in enumerate(zip(vote.hypotheses, vote.votes, strict=True))
     )
     np.testing.assert_allclose(scores, vote.scores(model._open(TABLE[:50])), atol=1e-9)
-
-
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
-def test_importances_are_counted_by_hand(model: Any) -> None:
-    model.fit(TABLE, ANSWERS if isinstance(model, BoostRegressor) else ANSWERS > 0)
-    np.testing.assert_array_equal(model.importances(), model.feature_importances_)
-    counts, covers = np.zeros(4), np.zeros(4)
-    for rule in model.estimators_:
-        if isinstance(model, AdaBoostClassifier):
-            counts[rule.feature] += 1
-            covers[rule.feature] += 1
-            continue
-        for split, feature in enumerate(rule.feature):
-            counts[feature] += 1
-            covers[feature] += rule.cover[split] / rule.cover[0]
-    np.testing.assert_allclose(model.importances("count"), counts / counts.sum())
-    np.testing.assert_allclose(model.importances(by="cover"), covers / covers.sum())
-    with pytest.raises(ParameterError, match=r"by is 'split'.*'gain'"):
-        model.importances("split")
-
-
-def test_black_boxes_have_no_splits() -> None:
-    model = AdaBoostClassifier(LogisticRegression(), n_estimators=2).fit(TABLE, ANSWERS > 0.5)
-    assert model.apply(TABLE).shape == (500, len(model.ledger_))
-    with pytest.raises(AttributeError, match="list the features"):
-        model.importances("count")

@@ -95,6 +95,7 @@ def test_every_method_works_with_categories(name: str, classes: int) -> None:
         assert len(pacboost.plots.shapes(model)) == len(model.shapes().features)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", STUMPS)
 @each_count
 def test_shapes_are_the_score_bit_for_bit(name: str, classes: int) -> None:
@@ -206,6 +207,7 @@ def test_a_row_may_come_in_any_form() -> None:
         assert plain().explain(form) == plain().explain(X[0])
 
 
+@pytest.mark.each_value
 @each_model
 @each_count
 def test_shap_values_add_up_to_the_score(name: str, classes: int) -> None:

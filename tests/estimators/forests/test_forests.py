@@ -40,6 +40,7 @@ def noisy(rows: int = 400, classes: int = 2, seed: int = 0) -> Data:
     return X, np.minimum(y, classes - 1)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("kind", EVERY)
 @pytest.mark.parametrize("classes", [2, 3])
 def test_forest_is_the_same_for_any_thread_count_and_order(kind: Any, classes: int) -> None:

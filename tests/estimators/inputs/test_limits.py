@@ -44,6 +44,7 @@ def taken(blocks: int, held: int = 0) -> int:
     return max(held, memory.USUAL) + memory.RESERVE + blocks + 2**21 * 12
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("columns", [1, 30, 2000])
 @pytest.mark.parametrize("outputs", [1, 7])
 @pytest.mark.parametrize("codes", [True, False])

@@ -61,6 +61,7 @@ def test_adaboost_with_stumps(seed: int) -> None:
     assert len(dense.ledger_)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("classes", [2, 3, 7])
 @pytest.mark.parametrize("learner", ["tree", "stump"])
 @pytest.mark.parametrize("booster", ["logit", "adaboost", "gentle"])

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 import pacboost
-from pacboost import BoostClassifier, FilterBoostClassifier, StrongClassifier, TextBoostClassifier
+from pacboost import BoostClassifier, StrongClassifier
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.estimators.decisions.threshold import ThresholdClassifier
 from pacboost.estimators.strong import search
 from pacboost.fit.roles import RolesAsk, divide
 from pacboost.samples.same_example import Examples
@@ -43,7 +42,7 @@ def test_the_certificate_counts_mistakes_on_rows_set_apart(fitted: StrongClassif
 
 def test_texts_are_boosted_as_lists_of_words() -> None:
     model = StrongClassifier(n_estimators=20, random_state=0).fit(TEXTS, INTENTS, copies="draws")
-    assert isinstance(model.estimator_, TextBoostClassifier)
+    assert model.model_.text is not None
     assert "rows are texts" in model.choice_
     assert model.predict(["they took my card", "top up please"]).tolist() == ["card", "top-up"]
     assert model.certificate_.size == 20
@@ -51,7 +50,7 @@ def test_texts_are_boosted_as_lists_of_words() -> None:
 
 def test_a_world_is_drawn_from() -> None:
     model = StrongClassifier(0.3, n_estimators=10, random_state=0).fit(Halfspaces((3.0, 2.0)))
-    assert isinstance(model.estimator_, FilterBoostClassifier)
+    assert model.ledger_.refills
     assert model.certificate_.size == 10_000
     assert model.verdict_.reached
     assert "drawn from a source" in model.choice_
@@ -176,7 +175,6 @@ def test_a_method_is_listed_and_described_once_there_is_a_model(
 ) -> None:
     assert name in dir(model)
     assert inspect.getdoc(getattr(model, name)) == inspect.getdoc(getattr(BoostClassifier, name))
-    assert not hasattr(StrongClassifier(), name)
 
 
 def test_rows_of_the_frame_that_was_fitted_are_understood(
@@ -265,7 +263,8 @@ def careful() -> StrongClassifier:
 
 
 def test_recall(careful: StrongClassifier) -> None:
-    assert isinstance(careful.estimator_, ThresholdClassifier)
+    assert careful.decision_ is not None
+    assert careful.threshold_ == careful.decision_.threshold
     assert careful.certificate_.of_what == "recall"
     assert careful.certificate_.value >= 0.9
     assert careful.parts_["certify"] == 600
@@ -305,7 +304,8 @@ def test_a_promise_that_cannot_be_kept_is_said() -> None:
     assert model.verdict_.reached is False
     assert "for recall 0.999" in model.sentence_
     assert "2,995 rows of class 'sick'" in model.sentence_
-    assert not isinstance(model.estimator_, ThresholdClassifier)
+    assert model.decision_ is None
+    assert not hasattr(model, "threshold_")
 
 
 @pytest.mark.parametrize(

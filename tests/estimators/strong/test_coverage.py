@@ -8,9 +8,9 @@ import pytest
 
 from pacboost import BoostClassifier
 from pacboost.bounds import holdout
-from pacboost.estimators.strong import classifier, search
+from pacboost.estimators.strong import dividing, learning
 from pacboost.estimators.strong.classifier import StrongClassifier
-from pacboost.estimators.strong.search import Promise
+from pacboost.estimators.strong.dividing import Promise
 from pacboost.fit.roles import Roles
 from pacboost.theory import plan
 from pacboost.theory.finite_worlds import BooleanConcept
@@ -78,11 +78,11 @@ def test_watching_by_the_certifying_rows_is_rejected(monkeypatch: pytest.MonkeyP
     """The certifying rows of the twin are those that watch."""
 
     def both(*given: Any, **named: Any) -> tuple[Roles, Promise, str]:
-        roles, promise, why = search.set_apart(*given, **named)
+        roles, promise, why = dividing.set_apart(*given, **named)
         certify = roles.certify
         return replace(roles, learn=roles.known, validate=certify), promise, why
 
-    monkeypatch.setattr(classifier, "set_apart", both)
+    monkeypatch.setattr(learning, "set_apart", both)
     runs, delta, violations = 30, 0.2, 0
     for seed in range(runs):
         model = StrongClassifier(delta=delta, n_estimators=30, random_state=seed, n_jobs=1)

@@ -14,7 +14,6 @@ from click.testing import CliRunner
 from scipy import sparse
 
 import pacboost
-from pacboost import FilterBoostClassifier, TextBoostClassifier
 from pacboost.cli.main import main
 from pacboost.errors import DataError, FileError, ParameterError
 from pacboost.estimators.strong import reading
@@ -68,7 +67,7 @@ def test_a_large_file_is_drawn_from(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     FRAME.drop(columns="city").to_csv(path, index=False)
     monkeypatch.setattr(data_file, "MAX_TEXT_BYTES", 1000)
     model = StrongClassifier(n_estimators=3, random_state=0).fit(path, "label")
-    assert isinstance(model.estimator_, FilterBoostClassifier)
+    assert model.ledger_.refills
     assert 0 < model.certificate_.size < 100
     assert model.feature_names_in_.tolist() == ["a", "b", "c"]
     assert model.predict(FRAME[["a", "b", "c"]]).shape == (300,)
@@ -92,7 +91,7 @@ def test_sparse_rows_are_those_of_the_dense_matrix() -> None:
 def test_columns_that_read_like_sentences_are_texts(make: Callable[[Any], Any]) -> None:
     frame = make(FRAME.assign(said=SAID))
     model = strong().fit(frame, "label")
-    assert isinstance(model.estimator_, TextBoostClassifier)
+    assert model.model_.text is not None
     assert "'said' holds texts" in model.choice_
     assert (model.predict(frame) == FRAME["label"].to_numpy()).mean() > 0.9
 
@@ -100,8 +99,8 @@ def test_columns_that_read_like_sentences_are_texts(make: Callable[[Any], Any]) 
 def test_text_columns_can_be_named_or_denied(tmp_path: Path) -> None:
     frame = pd.DataFrame({"said": ["lost card", "top up"] * 30, "label": ["card", "top"] * 30})
     named = strong(text_columns=["said"]).fit(frame, "label")
-    assert isinstance(named.estimator_, TextBoostClassifier)
-    assert not isinstance(strong().fit(frame, "label").estimator_, TextBoostClassifier)
+    assert named.model_.text is not None
+    assert strong().fit(frame, "label").model_.text is None
     path = tmp_path / "said.csv"
     frame.to_csv(path, index=False)
     from_file = strong(text_columns=["said"]).fit(path, "label")
@@ -114,8 +113,8 @@ def test_which_columns_are_texts_is_not_seen_from_certifying_rows() -> None:
     cells = np.array(["short"] * 300, dtype=object)
     cells[apart] = [SAID[i] for i in apart]
     model = strong().fit(FRAME.assign(said=cells), "label")
-    assert not isinstance(model.estimator_, TextBoostClassifier)
-    assert model.estimator_.levels_.columns[4] == ("short",)
+    assert model.model_.text is None
+    assert model.levels_.columns[4] == ("short",)
 
 
 def test_groups_are_set_apart_as_a_whole() -> None:

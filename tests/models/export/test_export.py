@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
@@ -28,6 +28,7 @@ from pacboost.models.export.trees import Trees, of_vote
 from pacboost.numerics.exact import round_vote
 from pacboost.samples.bins import Bins
 from pacboost.sources.arrays import ArrayTable
+from tests.examples import examples
 from tests.models.export.cases import COMPILER, case, compiled, each, exported, run
 
 X = np.random.default_rng(0).normal(size=(120, 3))
@@ -203,7 +204,7 @@ stumps = st.builds(
 votes = st.floats(-3, 3).map(round_vote)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.lists(st.tuples(stumps, votes), max_size=30), st.lists(st.sampled_from(VALUES), min_size=2)
 )

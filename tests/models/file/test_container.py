@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -18,6 +18,7 @@ from pacboost.errors import FileError
 from pacboost.models.file import container, document
 from pacboost.models.file.container import VERSION
 from pacboost.models.file.document import TYPES, MemoryBudget, MemoryLimitError
+from tests.examples import examples
 from tests.models.file.mutants import sealed
 
 ENDLESS: list[Any] = []
@@ -141,7 +142,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 @given(DOCUMENT)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_documents_go_there_and_back(content: dict[str, Any]) -> None:
     text, held = document.written(content)
     raw = b"".join(array.tobytes() for array in held)

@@ -95,6 +95,7 @@ def test_file_without_a_part_is_called_damaged(tmp_path: Path, part: str) -> Non
         pacboost.load(path)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("part", ["model", "about"])
 @pytest.mark.parametrize("value", [None, [], "text", 3])
 def test_a_part_of_another_kind_is_damage(tmp_path: Path, part: str, value: object) -> None:

@@ -57,6 +57,7 @@ def fit(kind: str = "two", *, holes: bool = False, **options: Any) -> BoostClass
     return model.fit(rows(holes=holes)[0], labels(kind))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("holes", [False, True])
 @pytest.mark.parametrize(
     ("kind", "options"),

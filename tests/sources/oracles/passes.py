@@ -9,8 +9,8 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.oracle import AbstractOracle, Batch
+from pacboost.sources.oracles.row_block import RowBlock
 
 Make = Callable[[], AbstractOracle]
 
@@ -106,12 +106,12 @@ class BytesHeld:
 
     def __init__(self, oracle: Any) -> None:
         self.read = self.most = 0
-        self._alive: WeakSet[Held] = WeakSet()
+        self._alive: WeakSet[RowBlock] = WeakSet()
         self._lock, self._reads = Lock(), oracle.read
         oracle.read = self._counted
 
-    def _counted(self, block: int) -> Held | None:
-        held: Held | None = self._reads(block)
+    def _counted(self, block: int) -> RowBlock | None:
+        held: RowBlock | None = self._reads(block)
         if held is not None:
             with self._lock:
                 self._alive.add(held)

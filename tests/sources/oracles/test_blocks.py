@@ -10,8 +10,8 @@ from scipy.stats import chisquare
 
 from pacboost.errors import DataError
 from pacboost.sources.oracles.blocks import BlockOracle
-from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.oracle import SHUFFLED, STREAM
+from pacboost.sources.oracles.row_block import RowBlock
 from tests.sources.oracles.passes import check_draws, of_size, sequence
 
 
@@ -24,12 +24,12 @@ class Blocks(BlockOracle):
         super().__init__(seed, len(sizes) if known else None)
         self.sizes = sizes
         self.reads: list[int] = []
-        self.alive: weakref.WeakSet[Held] = weakref.WeakSet()
+        self.alive: weakref.WeakSet[RowBlock] = weakref.WeakSet()
         self.most_alive = 0
         self.threads: set[int] = set()
         self.broken: int | None = None
 
-    def read(self, block: int) -> Held | None:
+    def read(self, block: int) -> RowBlock | None:
         if block >= len(self.sizes):
             return None
         self.reads.append(block)
@@ -38,7 +38,7 @@ class Blocks(BlockOracle):
             raise DataError(f"block {block} is broken")
         rows = np.arange(self.sizes[block])
         X = np.stack([np.full(rows.size, block), rows], axis=1).astype(np.float64)
-        held = Held(X, rows % 2)
+        held = RowBlock(X, rows % 2)
         self.alive.add(held)
         self.most_alive = max(self.most_alive, len(self.alive))
         return held
@@ -53,6 +53,7 @@ class Blocks(BlockOracle):
 SIZES = [10, 0, 3, 25, 1, 7, 12]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("known", "ahead"),
     [(True, 0), (False, 0), (True, 1), (False, 1), (True, 2), (True, 3), (True, 9)],

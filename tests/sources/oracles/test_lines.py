@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
@@ -18,6 +18,7 @@ from pacboost.sources.oracles import lines
 from pacboost.sources.oracles.csv_lines import CsvOracle
 from pacboost.sources.oracles.lines import Lines, cut, read_lines
 from pacboost.sources.oracles.svmlight import SvmlightOracle
+from tests.examples import examples
 from tests.sources.oracles.passes import BytesHeld, check_draws, check_passes, of_size, sequence
 
 
@@ -79,7 +80,7 @@ cell = st.sampled_from(["1", "-2.5", "", "NA", " nAn", "?", "1e-3", "+7", " 8 ",
 
 
 @given(st.lists(st.tuples(cell, cell, st.sampled_from(["0", "1", "+1", " 2"])), min_size=1))
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_arrow_and_the_small_reader_agree(rows: list[tuple[str, str, str]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         import tempfile
@@ -223,7 +224,7 @@ cells = st.text(st.sampled_from('ab1,"\n\r '), max_size=6)
 
 
 @given(st.lists(st.lists(cells, min_size=2, max_size=2), max_size=12), st.integers(1, 40))
-@settings(deadline=None, max_examples=200)
+@examples(200)
 def test_blocks_are_whole_rows_for_any_size(rows: list[list[str]], size: int) -> None:
     text = io.StringIO(newline="")
     python_csv.writer(text, lineterminator="\n", quoting=python_csv.QUOTE_ALL).writerows(rows)

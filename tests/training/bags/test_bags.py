@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import chisquare
@@ -14,6 +14,7 @@ from scipy.stats import chisquare
 from pacboost.kernels.threads import using
 from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes, Settling, joint
 from tests.bounds.coverage import out_of_bag_sizes
+from tests.examples import examples
 
 BAGS = Bags(rows=50, drawn=50, columns=8, kept=8, seed=3)
 
@@ -69,7 +70,7 @@ def tally_of(
     return tally
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(1, 150), st.integers(1, 9), st.integers(2, 4), st.integers(0, 2**31))
 def test_counts_are_those_of_plain_counting(
     rows: int, members: int, classes: int, seed: int

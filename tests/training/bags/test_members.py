@@ -47,6 +47,7 @@ def makers(X: Table, y: NDArray[np.int64], classes: int, learner: Any) -> list[M
     return [CodesMaker(learner, coded, y, classes), RowsMaker(learner, 255, plain, y, classes)]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("learner", [Stump(), Tree(max_leaves=6, min_leaf_rows=1)])
 def test_codes_and_rows_make_the_same_errors(learner: Any, classes: int) -> None:

@@ -18,7 +18,7 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.oracle import AbstractOracle, Batch, Chooser
 from pacboost.sources.table import Table
 from pacboost.theory.finite_worlds import BooleanConcept
-from pacboost.training.filtering.rows import EncodedRows, RowEncoder, VoteSoFar
+from pacboost.training.filtering.rows import CodedBatch, RowEncoder, VoteSoFar
 
 Floats = NDArray[np.float64]
 BITS = 4
@@ -66,8 +66,8 @@ def vote_so_far(
     return made
 
 
-def coded(table: Table, signs: sample.Signs) -> EncodedRows:
-    return EncodedRows(table, signs, None, np.arange(len(signs), dtype=np.uint64))
+def coded(table: Table, signs: sample.Signs) -> CodedBatch:
+    return CodedBatch(table, signs, None, np.arange(len(signs), dtype=np.uint64))
 
 
 def weights_of(made: VoteSoFar, features: int = BITS) -> Floats:

@@ -19,9 +19,9 @@ from pacboost.sources.oracles.stream import StreamOracle
 from pacboost.theory.world_oracle import WorldOracle
 from pacboost.training.filtering import arrivals, candidates
 from pacboost.training.filtering.arrivals import Arrivals, RepeatAlarm
-from pacboost.training.filtering.candidates import AGAIN, FRESH, Offer, key_of
+from pacboost.training.filtering.candidates import AGAIN, FRESH, FilterBatch, key_of
 from pacboost.training.filtering.refilling import Refilling
-from pacboost.training.filtering.rows import EncodedRows, RowEncoder
+from pacboost.training.filtering.rows import CodedBatch, RowEncoder
 from pacboost.training.filtering.stream import BlockRows, Stream
 from tests.estimators.filter_sources import noisy, write_parquet
 from tests.runs import several_runs
@@ -42,12 +42,12 @@ def small_helpings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(candidates, "MIN_ROWS_PER_OFFER", 100)
 
 
-def groups(stream: Stream, count: int) -> list[list[Offer]]:
+def groups(stream: Stream, count: int) -> list[list[FilterBatch]]:
     offered = stream.offer(KEY, 1.0)
     return [list(group) for _, group in zip(range(count), offered, strict=False)]
 
 
-def rows_of(group: list[Offer]) -> list[int]:
+def rows_of(group: list[FilterBatch]) -> list[int]:
     return [int(row) for offer in group for row in offer.batch.rows]
 
 
@@ -117,7 +117,7 @@ def test_a_row_that_comes_twice_is_decided_twice() -> None:
 
 def drawn(
     stream: Stream, own: RowEncoder, count: int
-) -> tuple[NDArray[np.uint64], EncodedRows | None]:
+) -> tuple[NDArray[np.uint64], CodedBatch | None]:
     """Fill with every row there is, then ask for those that were set apart."""
     refilling = Refilling(stream, own, vote_so_far(Logit(), 0), KEY, 1e-9, 0.01)
     list(islice(refilling.groups(), count))
@@ -290,6 +290,7 @@ def test_the_alarm_does_not_depend_on_batches_or_checkpoints(sizes: list[int]) -
         np.testing.assert_array_equal(made.state()[name], values)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("epoch", [130, 300, 3000, 100_000])
 @pytest.mark.parametrize("shuffled", [True, False])
 def test_the_alarm_of_rows_that_come_again(epoch: int, shuffled: bool) -> None:

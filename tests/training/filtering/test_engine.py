@@ -30,7 +30,7 @@ from pacboost.training.filtering.engine import Filtering
 from pacboost.training.filtering.faithful import Faithful
 from pacboost.training.filtering.plan import FilteringPlan, MeanTest, draws_for
 from pacboost.training.filtering.refilling import Refilling
-from pacboost.training.filtering.rows import MarginRows, RowEncoder
+from pacboost.training.filtering.rows import RowEncoder, ScoredBatch
 from pacboost.training.filtering.stream import Stream
 from pacboost.training.run.stop_reason import Stop, StopReason
 from tests.bounds.coverage import check_coverage, check_rejected
@@ -162,7 +162,7 @@ def intervals_missed(run: Filtering, world: BooleanConcept) -> int:
 class TrustsItsSample(Filtering):
     """A broken twin: tests μ on the sample it has just been trained on."""
 
-    def boost(self, kept: MarginRows) -> Iterator[Any]:
+    def boost(self, kept: ScoredBatch) -> Iterator[Any]:
         yield from super().boost(kept)
         stands = self.vote_so_far.score(kept)
         test = MeanTest(self.plan.delta / 2)

@@ -24,6 +24,7 @@ from pacboost.training.filtering.plan import (
 from tests.bounds.coverage import check_coverage, check_rejected
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("kept", [1, 10, 500, 5000])
 @pytest.mark.parametrize("mean", [0.9, 0.1, 0.003])
 @pytest.mark.parametrize("delta", [0.3, 0.01, 1e-6])

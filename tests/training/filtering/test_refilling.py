@@ -18,7 +18,7 @@ from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.theory.world_oracle import WorldOracle
 from pacboost.training.filtering.candidates import FRESH, ArrayRows, key_of
 from pacboost.training.filtering.refilling import Refilling
-from pacboost.training.filtering.rows import MarginRows, VoteSoFar
+from pacboost.training.filtering.rows import ScoredBatch, VoteSoFar
 from pacboost.training.filtering.stream import Stream
 from tests.training.filtering.setups import (
     BITS,
@@ -46,7 +46,7 @@ class Squared(FilterBoost):
 
 def filled(
     made: VoteSoFar, groups: int = 2, seed: int = 0, scale: float = 1.0
-) -> tuple[Refilling, MarginRows]:
+) -> tuple[Refilling, ScoredBatch]:
     oracle = WorldOracle(cube(), seed)
     refilling = Refilling(
         Stream(oracle, seed, 0), encoder(oracle), made, key_of(seed), scale, DELTA
@@ -57,7 +57,7 @@ def filled(
     return refilling, kept
 
 
-def p_value(kept: MarginRows, weights: Floats) -> float:
+def p_value(kept: ScoredBatch, weights: Floats) -> float:
     """Compare how often each point of the cube was kept with D_M, by chi-square."""
     seen = np.bincount(numbers_of(kept.table), minlength=2**BITS)
     assert seen[weights == 0].sum() == 0
@@ -66,6 +66,7 @@ def p_value(kept: MarginRows, weights: Floats) -> float:
     return float(stats.chisquare(seen[there], expected).pvalue)
 
 
+@pytest.mark.each_value
 @EACH_BOOSTER
 @pytest.mark.parametrize("seed", [0, 1])
 def test_kept_rows_are_drawn_by_weight(booster: FilteringBooster[Any], seed: int) -> None:
@@ -151,7 +152,7 @@ def pool_of(seed: int, rows: int = 4000) -> tuple[ArrayRows, NDArray[np.int64], 
 
 def fill_pool(
     pool: ArrayRows, oracle: ArrayOracle, made: VoteSoFar, key: int, scale: float
-) -> MarginRows:
+) -> ScoredBatch:
     refilling = Refilling(pool, encoder(oracle), made, key_of(9, key), scale, DELTA)
     for _ in refilling.groups():
         pass

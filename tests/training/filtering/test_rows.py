@@ -16,18 +16,19 @@ from pacboost.samples.coded_table import CodedTable
 from pacboost.samples.sample import Signs
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.training.filtering.rows import EncodedRows, Floats, MarginRows, RowEncoder, VoteSoFar
+from pacboost.training.filtering.rows import CodedBatch, Floats, RowEncoder, ScoredBatch, VoteSoFar
 from tests.training.filtering.setups import EACH_BOOSTER, coded, cube, cube_bins, vote_so_far
 
 X = np.arange(12.0).reshape(6, 2)
 
 
-def read(labels: Any, classes: Any, *, codes: bool = True) -> EncodedRows:
+def read(labels: Any, classes: Any, *, codes: bool = True) -> CodedBatch:
     oracle = ArrayOracle(X, np.asarray(labels))
     bins = fit_bins(ArrayTable(X), 255) if codes else None
     return RowEncoder(np.asarray(classes), bins).read(oracle.take(np.arange(6)))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("codes", [True, False])
 @pytest.mark.parametrize(
     ("labels", "classes"),
@@ -70,7 +71,7 @@ def test_a_label_that_was_not_named(labels: Any, classes: Any, stranger: str) ->
 @pytest.mark.parametrize("codes", [True, False])
 def test_parts_can_be_taken_and_put_together_again(codes: bool) -> None:
     got = read([2, 0, 1, 1, 2, 0], [0, 1, 2], codes=codes)
-    back = EncodedRows.join([got.take(np.array([4, 5])), got.take(np.arange(6) < 4)])
+    back = CodedBatch.join([got.take(np.array([4, 5])), got.take(np.arange(6) < 4)])
     order = np.array([4, 5, 0, 1, 2, 3])
     assert back.rows.tolist() == order.tolist()
     np.testing.assert_array_equal(back.table.rows(), got.table.rows()[order])
@@ -166,7 +167,7 @@ def test_ties_are_wrong() -> None:
 
 def _wrong(margins: Floats, signs: Signs) -> list[bool]:
     rows, ones = coded(ArrayTable(np.zeros((len(signs), 1))), signs), np.ones(len(signs))
-    scored = MarginRows(rows.table, rows.signs, None, rows.rows, margins, ones, ones, None)
+    scored = ScoredBatch(rows.table, rows.signs, None, rows.rows, margins, ones, ones, None)
     return [bool(row) for row in scored.wrong]
 
 

@@ -5,7 +5,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pacboost.boosters.adaboost import AdaBoost, ExponentialState
@@ -17,9 +17,10 @@ from pacboost.learners.stump import Stump
 from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
+from tests.examples import examples
 from tests.worlds import make_sample, noisy, small_samples
 
-MANY = settings(max_examples=60, deadline=None)
+MANY = examples(60)
 
 
 def distribution(sample: Sample, margins: np.ndarray) -> np.ndarray:
@@ -82,6 +83,7 @@ def test_scaled_and_capped_votes_keep_a_valid_bound(
     check_every_prefix(sample, Stump(), AdaBoost(rate, cap), 25)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("edge", [0.02, 0.1, 0.3, 0.6])
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 def test_adversaries(edge: float, order: str) -> None:

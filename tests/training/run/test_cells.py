@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
@@ -19,6 +19,7 @@ from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from pacboost.training.run.stop_reason import Stop, StopReason
+from tests.examples import examples
 from tests.training.run.prefixes import (
     BOOSTERS,
     check_every_prefix,
@@ -28,7 +29,7 @@ from tests.training.run.prefixes import (
 )
 from tests.worlds import noisy
 
-MANY = settings(max_examples=30, deadline=None)
+MANY = examples(30)
 LEARNERS: list[Learner] = [
     Stump(),
     Tree(max_leaves=4, min_leaf_rows=1),
@@ -152,6 +153,7 @@ SEPARABLE: list[Booster[Any]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("booster", SEPARABLE, ids=lambda b: f"{b.name}-{b.learning_rate:g}")
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("rounds", [200, pytest.param(2000, marks=pytest.mark.slow)])
@@ -203,7 +205,7 @@ def test_a_black_box_is_not_asked_when_no_row_pulls_any_more(classes: int) -> No
     st.sampled_from([1.0, 10.0]),
     st.integers(2, 4),
 )
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_weights_over_three_hundred_decades(
     seed: int, booster: Booster[Any], rate: float, classes: int
 ) -> None:

@@ -78,6 +78,7 @@ def known(run: loop.Run) -> list[Any]:
     return [entries, shapes, values, state, run.weights.tolist(), run.rounds.potential.now]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("subsample", [1.0, 0.6])
 @pytest.mark.parametrize("patience", [None, 3, -1])
@@ -102,6 +103,7 @@ def test_many_rounds_at_a_time_are_single_rounds(
     assert (len(many.done) < 90) == (patience == 3)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("subsample", [1.0, 0.6])
 @pytest.mark.parametrize("patience", [None, 3, -1])

@@ -70,6 +70,7 @@ def test_going_on_equals_one_long_run(
     assert one == two
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("way", ["mh", "m1", "samme"])
 @pytest.mark.parametrize("estimator", ["tree", "sklearn"])
 @pytest.mark.parametrize("resample", [False, True])
@@ -99,6 +100,7 @@ def test_going_on_after_large_and_small_steps(booster: Any) -> None:
         assert one == two
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("kind", ["two", "three"])
 @pytest.mark.parametrize("rate", [1.0, 10.0, 100.0])
 def test_going_on_when_nothing_is_left_to_do(kind: str, rate: float) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -29,11 +29,12 @@ from pacboost.training.run.scores import (
     exponential_normaliser,
     training_error,
 )
+from tests.examples import examples
 from tests.kernels import naive
 from tests.training.run.prefixes import class_samples, costs, sample_of, shares, wrong
 from tests.word_samples import word_samples
 
-MANY = settings(max_examples=40, deadline=None)
+MANY = examples(40)
 CLASSES = word_samples().filter(lambda sample: sample.labels is not None)
 
 
@@ -212,6 +213,7 @@ def test_costs_lost_in_rounding_still_have_a_logarithm() -> None:
         assert MIN_COST <= found < 1e-12
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("weighted", [True, False])
 def test_threads_change_no_bit(classes: int, weighted: bool) -> None:

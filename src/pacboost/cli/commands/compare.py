@@ -13,6 +13,7 @@ import click
 from pacboost.cli import options
 from pacboost.cli.inputs.files import check_output, data_file
 from pacboost.cli.output import answer, print_parts
+from pacboost.estimators.parameters.trees import RATE_OF_TREES
 
 
 @click.command(
@@ -39,9 +40,7 @@ from pacboost.cli.output import answer, print_parts
 )
 @options.leaves
 @click.option("--rounds", default=100, help="Maximum number of rounds of each booster.")
-@options.real(
-    "--learning-rate", help=f"Factor on every vote.  [default: {options.RATE_OF_TREES}, else 1]"
-)
+@options.real("--learning-rate", help=f"Factor on every vote.  [default: {RATE_OF_TREES}, else 1]")
 @options.max_bins
 @click.option(
     "--test",
@@ -82,10 +81,10 @@ def command(data: Path, target: str, as_json: bool, plot: Path | None, **argumen
     if plot is not None:
         figure()  # if matplotlib is missing, it fails here and not after the work
     learner = arguments["learner"]
-    if arguments["leaves"] is not None:
+    if arguments["max_leaves"] is not None:
         if learner != "tree":
             raise click.UsageError("--leaves applies to trees only; add --learner tree")
-        learner = Tree(max_leaves=arguments["leaves"])
+        learner = Tree(max_leaves=arguments["max_leaves"])
     examples = read_examples(
         data_file(data, arguments), target, arguments["drop"], categories=arguments["categories"]
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,19 +11,56 @@ from click.core import ParameterSource
 
 from pacboost.boosters.registry import BOOSTERS, loss_names
 from pacboost.cli import options
-from pacboost.cli.group import option_name
+from pacboost.estimators.parameters.table import PARAMS
 
-BY_HAND = "leaves learning_rate max_bins resample validation certify hardest monotone interact"
-"""Options that require --booster or --learner."""
-CHOSEN_ALONE = "text groups time_column recall precision positive"
-"""Options that require that booster and learner are chosen automatically."""
-IN_MEMORY_ALONE = (
-    "categories resample validation certify hardest encoding skip_unlabelled dayfirst weight loss "
-    f"quantile alpha monotone interact class_weight {CHOSEN_ALONE}"
-)
-"""Options that boosting by filtering does not have."""
-OF_CLASSES = "booster learner resample certify hardest epsilon delta class_weight"
-"""Options that a regressor does not have, besides those of an automatic choice."""
+ESTIMATORS = {
+    "chosen": ("StrongClassifier",),
+    "by_hand": ("BoostClassifier", "AdaBoostClassifier"),
+    "numbers": ("BoostRegressor",),
+    "filtering": ("FilterBoostClassifier",),
+}
+"""The classes that a way of fitting is; their parameters are its options."""
+IN_MEMORY = ("chosen", "by_hand", "numbers")
+OTHERS = {
+    "groups": ("chosen",), "time_column": ("chosen",), "hardest": ("by_hand",),
+    **dict.fromkeys(("categories", "encoding", "skip_unlabelled", "dayfirst", "weight"), IN_MEMORY),
+}  # fmt: skip
+"""The ways of options that are not parameters, where they are not for all of them."""
+WHY_NOT = {
+    "chosen": "requires --booster or --learner; add one of them",
+    "by_hand": "cannot be combined with --booster or --learner; leave it out",
+    "numbers": "cannot be combined with --loss; leave it out",
+    "filtering": "cannot be combined with boosting by filtering; leave it out",
+}
+
+
+def ways_of(option: click.Parameter) -> Sequence[str]:
+    """Return the ways of fitting that an option is for.
+
+    >>> ways_of(click.Option(["--leaves"])), ways_of(click.Option(["--groups"]))
+    (('by_hand', 'numbers', 'filtering'), ('chosen',))
+    """
+    kinds = {
+        kind for param in PARAMS if param.option.partition("/")[0] in option.opts
+        for kind in param.of
+    }  # fmt: skip
+    if not kinds:
+        return OTHERS.get(option.name or "", tuple(ESTIMATORS))
+    return tuple(way for way, names in ESTIMATORS.items() if kinds & {*names})
+
+
+def refuse_others(context: click.Context, way: str) -> None:
+    """Raise if an option was given that is for other ways of fitting."""
+    for option in context.command.params:
+        source = context.get_parameter_source(option.name or "")
+        ways = ways_of(option)
+        if source is ParameterSource.COMMANDLINE and way not in ways:
+            alone = "numbers" in ways and "by_hand" not in ways and way != "filtering"
+            why = "requires --loss; add it" if alone else WHY_NOT[way]
+            if way == "chosen" and "by_hand" not in ways and not alone:
+                why = WHY_NOT["by_hand"]
+            raise click.UsageError(f"{option.opts[0]} {why}")
+
 
 if TYPE_CHECKING:
     Names = click.Choice[str]
@@ -115,14 +153,15 @@ class BoosterName(Names):
     type=BoosterName(list(BOOSTERS)),
     help="The boosting algorithm: one of these names, or module:Class for a class of yours. "
     "Filtering accepts those whose weights lie in [0, 1], such as logit, mada or measure.  "
-    "[default: chosen automatically; with --learner: adaboost; by filtering: logit]",
+    "[default: chosen automatically; with --learner, and by filtering: logit]",
 )
 @click.option(
     "--learner",
     type=click.Choice(["stump", "tree"]),
-    help="The weak learner.  [default: chosen automatically; with --booster: stump; by filtering: "
+    help="The weak learner.  [default: chosen automatically; with --booster, and by filtering: "
     "tree]",
 )
+@options.together(*options.of_trials)
 @options.rounds
 @options.leaves
 @options.constraints
@@ -190,30 +229,15 @@ def command(
     """
     from pacboost.cli.commands.fit_filtering import by_filtering, run_filtering
 
-    def refuse(names: str, why: str) -> None:
-        for name in names.split():
-            if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-                raise click.UsageError(f"{option_name(name)} {why}")
-
     if by_filtering(data, arguments):
-        refuse(IN_MEMORY_ALONE, "cannot be combined with boosting by filtering; leave it out")
+        refuse_others(context, "filtering")
         run_filtering(data, target, output, arguments)
         return
     if target is None:
         raise click.MissingParameter(ctx=context, param_hint="'--target'", param_type="option")
-    way = "by_hand"
-    if arguments["loss"] is not None:
-        way = "numbers"
-        refuse(f"{OF_CLASSES} {CHOSEN_ALONE}", "cannot be combined with --loss; leave it out")
-    else:
-        refuse("quantile", "requires --loss quantile; add it")
-        refuse("alpha", "requires --loss huber or --loss quantile; add one of them")
-        if arguments["booster"] is None and arguments["learner"] is None:
-            way = "chosen"
-            refuse(BY_HAND, "requires --booster or --learner; add one of them")
-        else:
-            why = "cannot be combined with --booster or --learner; leave it out"
-            refuse(f"epsilon {CHOSEN_ALONE}", why)
+    way = "chosen" if arguments["booster"] is None and arguments["learner"] is None else "by_hand"
+    way = "numbers" if arguments["loss"] is not None else way
+    refuse_others(context, way)
     from pacboost.cli.commands.fit_memory import run_in_memory
 
     run_in_memory(way, data[0], target, output, arguments)

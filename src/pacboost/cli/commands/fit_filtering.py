@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from glob import has_magic
@@ -17,6 +16,7 @@ import click
 
 from pacboost.cli.group import INTERRUPTED
 from pacboost.cli.inputs.files import check_output, missing_words, separator
+from pacboost.cli.inputs.given import given
 from pacboost.cli.options import MEAN_FILTERING
 from pacboost.cli.output import (
     bold,
@@ -118,11 +118,6 @@ def private_cluster(workers: int | None) -> Iterator[Any]:
         yield cluster
 
 
-PARAMETER_OPTIONS = (
-    "booster", "learner", "learning_rate", "device", "edge", "epsilon", "delta", "sample_rows",
-    "memory", "time_limit", "max_bins", "checkpoint",
-)  # fmt: skip
-"""Options with the same name as a parameter of the estimator."""
 SUFFIXES = tuple(suffix for kind in KINDS for suffix in kind)
 
 
@@ -145,19 +140,6 @@ def by_filtering(data: Sequence[Path], arguments: Mapping[str, Any]) -> bool:
     return path.name.lower().endswith(others) and not read_as_a_whole(path)
 
 
-def filtering_parameters(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn the options of the command into parameters of the estimator."""
-    parameters = {
-        "n_estimators": arguments["rounds"],
-        "max_leaves": arguments["leaves"],
-        "random_state": arguments["seed"],
-        "n_jobs": arguments["jobs"],
-        "verbose": sys.stderr.isatty(),
-        **{name: arguments[name] for name in PARAMETER_OPTIONS},
-    }
-    return {name: value for name, value in parameters.items() if value is not None}
-
-
 def run_filtering(
     data: Sequence[Path], target: str | None, output: Path | None, arguments: Mapping[str, Any]
 ) -> None:
@@ -171,7 +153,7 @@ def run_filtering(
     }
     options: dict[str, Any] = {name: value for name, value in named.items() if value}
     _check(find_files(source, (*SUFFIXES, *COMPRESSED)), target, options)
-    model = FilterBoostClassifier(**filtering_parameters(arguments))
+    model = FilterBoostClassifier(**given("FilterBoostClassifier", arguments))
     labels = None
     if arguments["classes"] is not None:
         labels = read_labels([text.strip() for text in arguments["classes"].split(",")])

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from pacboost.cli.group import THE_ANSWER_IS_NO
 from pacboost.cli.inputs.examples import about, read_examples, take_weights
 from pacboost.cli.inputs.files import check_output, data_file
+from pacboost.cli.inputs.given import given
 from pacboost.cli.inputs.rows import class_named, text_features
-from pacboost.cli.options import ROUNDS_BY_HAND
 from pacboost.cli.output import (
     bold,
     certificate_facts,
@@ -82,23 +82,13 @@ def run_in_memory(
             show_result(model, description, output, arguments)
 
 
-def _common(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "random_state": arguments["seed"],
-        "n_jobs": arguments["jobs"],
-        "device": arguments["device"],
-        "verbose": sys.stderr.isatty(),
-    }
-
-
-def chosen_model(arguments: Mapping[str, Any], labels: NDArray[Any]) -> StrongClassifier:
+def _chosen_model(arguments: Mapping[str, Any], labels: NDArray[Any]) -> StrongClassifier:
     """Return the estimator that chooses booster and learner."""
-    same = ("epsilon", "delta", "recall", "precision", "class_weight")
     return StrongClassifier(
-        **{name: arguments[name] for name in same}, **_common(arguments),
-        positive=class_named(labels, arguments["positive"]), n_estimators=arguments["rounds"],
+        **given("StrongClassifier", arguments)
+        | {"positive": class_named(labels, arguments["positive"])},
         text_columns=list(arguments["text"]) or "auto",
-    )  # fmt: skip
+    )
 
 
 def _show_chosen(
@@ -177,41 +167,34 @@ def interactions(asked: Sequence[str]) -> str | list[list[str]]:
     return [[name.strip() for name in each.split(",") if name.strip()] for each in asked]
 
 
-def named_model(
+def _named_model(
     arguments: Mapping[str, Any], labels: NDArray[Any]
 ) -> AdaBoostClassifier | BoostClassifier:
-    """Return the estimator for --booster and --learner."""
-    booster, learner = arguments["booster"] or "adaboost", arguments["learner"] or "stump"
-    validation = arguments["validation"]
+    """Return the estimator for --booster and --learner, with the defaults of its class."""
     certify = arguments["certify"] or (
         "train-error" if len(labels) < NO_CERTIFYING_BELOW else "holdout"
     )
-    common: dict[str, Any] = {
-        "n_estimators": ROUNDS_BY_HAND if arguments["rounds"] is None else arguments["rounds"],
-        "max_bins": arguments["max_bins"],
-        "early_stopping": validation > 0,
-        "validation_fraction": validation or 0.1,
-        "certify": None if certify == "train-error" else certify,
-        "delta": arguments["delta"],
-        **_common(arguments),
-    }
-    if learner != "tree" and (arguments["monotone"] or arguments["interact"]):
+    more = _stopping(arguments) | {"certify": None if certify == "train-error" else certify}
+    names = arguments["booster"], arguments["learner"]
+    if names[1] == "stump" and (arguments["monotone"] or arguments["interact"]):
         raise click.UsageError(
             "--monotone and --interact are for trees; add --learner tree, or --loss for numbers"
         )
-    rate, leaves, resample = arguments["learning_rate"], arguments["leaves"], arguments["resample"]
-    balance = arguments["class_weight"]
-    if (booster, learner) == ("adaboost", "stump") and leaves is None and balance is None:
-        return AdaBoostClassifier(
-            learning_rate=1.0 if rate is None else rate, resample=resample, **common
-        )
-    if resample:
-        raise click.UsageError(
-            "--resample requires --booster adaboost and --learner stump, without --class-weight"
-        )
-    common["class_weight"] = balance
-    common |= constraints(arguments)
-    return BoostClassifier(booster, learner, learning_rate=rate, max_leaves=leaves, **common)
+    if arguments["resample"]:
+        strange = [arguments[name] for name in ("class_weight", "max_leaves", "quality", "derive")]
+        if names != ("adaboost", "stump") or any(each is not None for each in strange):
+            raise click.UsageError(
+                "--resample requires --booster adaboost and --learner stump, without "
+                "--class-weight, --leaves, --quality and --derive"
+            )
+        return AdaBoostClassifier(**given("AdaBoostClassifier", arguments) | more)
+    return BoostClassifier(**given("BoostClassifier", arguments) | more | constraints(arguments))
+
+
+def _stopping(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Read --validation, the share of rows by which a run stops early."""
+    share = arguments["validation"]
+    return {"early_stopping": True, "validation_fraction": share} if share > 0 else {}
 
 
 def _show_votes(
@@ -233,15 +216,11 @@ def _show_votes(
     report_model(model, description, output, as_json=arguments["as_json"])
 
 
-def number_model(arguments: Mapping[str, Any], labels: NDArray[Any]) -> BoostRegressor:
+def _number_model(arguments: Mapping[str, Any], labels: NDArray[Any]) -> BoostRegressor:
     """Return the estimator for --loss, which predicts numbers."""
-    validation, shares = arguments["validation"], _shares(arguments)
-    return BoostRegressor(
-        arguments["loss"], arguments["rounds"], arguments["learning_rate"], **shares,
-        **constraints(arguments), max_leaves=arguments["leaves"], max_bins=arguments["max_bins"],
-        early_stopping=True if validation > 0 else "auto",
-        validation_fraction=validation or 0.1, **_common(arguments),
-    )  # fmt: skip
+    own = {name: value for name, value in arguments.items() if name not in ("quantile", "alpha")}
+    parameters = given("BoostRegressor", own) | _shares(arguments) | _stopping(arguments)
+    return BoostRegressor(**parameters | constraints(arguments))
 
 
 def _shares(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -282,8 +261,8 @@ def _show_numbers(
 
 
 WAYS: dict[str, tuple[Callable[..., Any], Callable[..., None]]] = {
-    "chosen": (chosen_model, _show_chosen),
-    "by_hand": (named_model, _show_votes),
-    "numbers": (number_model, _show_numbers),
+    "chosen": (_chosen_model, _show_chosen),
+    "by_hand": (_named_model, _show_votes),
+    "numbers": (_number_model, _show_numbers),
 }
 """By the way of a fit: the function that makes the estimator, and the one that shows the result."""

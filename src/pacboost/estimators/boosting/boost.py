@@ -15,13 +15,14 @@ from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.rows import fits_rows
 from pacboost.estimators.inputs.validation_sets import read_sets
+from pacboost.estimators.parameters.trials import TrialParameters
 from pacboost.estimators.parameters.values import Values
 
 
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class BoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[misc]
+class BoostClassifier(CallbackSupportMixin, TrialParameters, Classifier):  # type: ignore[misc]
     """Boost any weak learner by any booster, with a bound on the training error after every round.
 
     A parameter that is not set has an automatic value, which depends on the number of rows and
@@ -118,7 +119,6 @@ class BoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[misc]
     n_estimators: int | None = None
     learning_rate: float | None = None
     _: KW_ONLY
-    quality: str = "auto"
     max_leaves: int | None = None
     max_depth: int | None = None
     min_leaf_rows: float | None = None
@@ -129,7 +129,6 @@ class BoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[misc]
     monotone_constraints: Any = None
     interaction_constraints: Any = None
     interactions: int | None = None
-    derive: bool = True
     categorical_features: Any = "from_dtype"
     class_weight: Any = None
     early_stopping: bool | int | str = "auto"
@@ -141,7 +140,6 @@ class BoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[misc]
     delta: float = 0.05
     warm_start: bool = False
     callbacks: Any = None
-    time_limit: str | float | None = None
     n_jobs: int | None = None
     device: str = "cpu"
     verbose: bool | int | str = "auto"

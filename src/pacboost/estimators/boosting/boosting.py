@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
 from pacboost.errors import warn
@@ -17,12 +15,12 @@ from pacboost.estimators.fitting.callbacks import has_callbacks, with_callbacks
 from pacboost.estimators.fitting.continuing import begin_record, written_parameters
 from pacboost.estimators.fitting.rounds import patience
 from pacboost.estimators.parameters.values import Values
-from pacboost.fit.ask import Ask, Chooser, Stopping, ValidationSet
+from pacboost.fit.ask import Ask, Chooser, Earlier, RunRecord, Stopping, ValidationSet
 from pacboost.fit.division import Certifying
-from pacboost.fit.earlier import Earlier, RunRecord
 from pacboost.fit.fit import Fitted, fit
 from pacboost.fit.settings import PATIENCE_OF_CLASSES
 from pacboost.ledgers.ledger import Round
+from pacboost.models.schema import ColumnOptions
 from pacboost.samples.same_example import check_copies
 
 if TYPE_CHECKING:
@@ -46,8 +44,6 @@ class FitData:
     y: Any
     sample_weight: Any = None
     sets: tuple[ValidationSet, ...] = ()
-    validates: NDArray[np.bool_] | None = None
-    """Which of the rows validate, where a caller knows groups or time."""
 
 
 def boost(estimator: Estimator, data: FitData, copies: str = "draws") -> None:
@@ -71,10 +67,22 @@ def boost_or_undo(estimator: Estimator, data: FitData) -> None:
         # the record is begun first: a warm start that cannot go on fails before rows are read
         record = begin_record(estimator, fitted=hasattr(estimator, "model_"))
         sets = data.sets
-        ask = replace(ask_of(estimator, record), validation_sets=sets, validates=data.validates)
-        watcher = RoundsWatcher(estimator, sets[0].name if sets else "validation_0", told)
+        asked = Values.of(estimator.get_params(deep=False))
+        ask = ask_of(asked, estimator._chooser(asked), estimator._column_options(), record.seed)
+        looks, copies = looks_of(estimator, record), estimator._equal_rows
+        # the first fit with warm_start is an ordinary one
+        goes_on = asked.warm_start and hasattr(estimator, "model_")
+        ask = replace(
+            ask,
+            certifying=replace(ask.certifying, copies=copies, look=looks or 0),
+            predicts_numbers=is_regressor(estimator),
+            earlier=Earlier(estimator.model_, record) if goes_on else None,
+            validation_sets=sets,
+        )
+        first = sets[0].name if sets else "validation_0"
+        watcher = RoundsWatcher(asked, first, estimator if told else None, told)
         fitted = fit(data.X, data.y, data.sample_weight, ask, watcher)
-        keep(estimator, fitted, replace(record, looks=looks_of(estimator, record)))
+        keep(estimator, fitted, replace(record, looks=looks))
         estimator._curves = watcher.curves
         estimator._best_round = None if watcher.watch is None else watcher.watch.best_round
     # after the block, for the rounds that Ctrl-C has left are kept
@@ -101,42 +109,27 @@ def unfinished(estimator: Estimator, ask: Ask) -> tuple[str, ...]:
     )
 
 
-def ask_of(estimator: Estimator, record: RunRecord) -> Ask:
-    """Return the parameters of a fit as values."""
-    asked = Values.of(estimator.get_params(deep=False))
-    chooser = estimator._chooser(asked)
-    # the first fit with warm_start is an ordinary one
-    goes_on = estimator.warm_start and hasattr(estimator, "model_")
-    # a function as loss says nothing that "auto" could measure
-    is_measurable = not (callable(asked.loss) and asked.eval_metric == "loss")
+def ask_of(asked: Values, chooser: EstimatorChooser, columns: ColumnOptions, seed: int) -> Ask:
+    """Return what a fit is asked for, by the values of an estimator's parameters.
+
+    An ``Ask`` has most parameters under their own names, so that a new one is passed on by itself.
+    """
+    given = vars(asked)
+    same = {each.name: given[each.name] for each in fields(Ask) if each.name in given}
+    # the search and the race would take most of a short time
+    same["derive"] = asked.derive and asked.time_limit is None
+    waits = patience(asked, chooser.patience)
     return Ask(
+        **same,
         chooser=chooser,
-        columns=estimator._column_options(),
-        seed=record.seed,
-        stopping=Stopping(
-            asked.eval_metric, patience(asked, chooser.patience),
-            needs_rows=asked.early_stopping != "auto",
-        ),
-        certifying=Certifying(
-            asked.certify, asked.holdout, asked.delta, estimator._equal_rows,
-            looks_of(estimator, record) or 0,
-        ),
-        max_bins=asked.max_bins,
-        quality=asked.quality,
-        early_stopping=asked.early_stopping,
-        validation_fraction=asked.validation_fraction,
-        class_weight=asked.class_weight,
-        calibrate=asked.calibrate,
-        predicts_numbers=is_regressor(estimator),
-        is_measurable=is_measurable,
-        # the search and the race would take most of a short time
-        derives=asked.derive and asked.time_limit is None,
+        columns=columns,
+        seed=seed,
+        stopping=Stopping(asked.eval_metric, waits, needs_rows=asked.early_stopping != "auto"),
+        certifying=Certifying(asked.certify, asked.holdout, asked.delta),
+        # a function as loss says nothing that "auto" could measure
+        is_measurable=not (callable(asked.loss) and asked.eval_metric == "loss"),
         sets_rounds=asked.n_estimators is not None,
-        warm_start=estimator.warm_start,
-        earlier=Earlier(estimator.model_, record) if goes_on else None,
-        device=estimator.device,
-        n_jobs=estimator.n_jobs,
-    )  # fmt: skip
+    )
 
 
 def looks_of(estimator: Estimator, record: RunRecord) -> int | None:

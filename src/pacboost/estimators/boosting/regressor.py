@@ -27,6 +27,7 @@ from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.documented import described_by, documented
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.estimators.inputs.validation_sets import read_sets
+from pacboost.estimators.parameters.trials import TrialParameters
 from pacboost.estimators.parameters.values import Values
 from pacboost.fit.ask import Ask, FitRows
 from pacboost.fit.recipe import Candidate, Recipe
@@ -49,7 +50,7 @@ Doubles = NDArray[np.float64]
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class BoostRegressor(CallbackSupportMixin, RegressorMixin, VoteModel):  # type: ignore[misc]
+class BoostRegressor(CallbackSupportMixin, TrialParameters, RegressorMixin, VoteModel):  # type: ignore[misc]
     """Boost trees that predict a number: the same loop, bins and trees as for classes.
 
     The ledger records the mean loss after every round. A fit certifies nothing, because a number is
@@ -162,7 +163,6 @@ class BoostRegressor(CallbackSupportMixin, RegressorMixin, VoteModel):  # type: 
     n_estimators: int | None = None
     learning_rate: float | None = None
     _: KW_ONLY
-    quality: str = "auto"
     quantile: float | None = None
     alpha: float = 0.9
     learner: Any = None
@@ -176,14 +176,12 @@ class BoostRegressor(CallbackSupportMixin, RegressorMixin, VoteModel):  # type: 
     monotone_constraints: Any = None
     interaction_constraints: Any = None
     interactions: int | None = None
-    derive: bool = True
     categorical_features: Any = "from_dtype"
     early_stopping: bool | int | str = "auto"
     validation_fraction: float = 0.1
     eval_metric: Any = "loss"
     warm_start: bool = False
     callbacks: Any = None
-    time_limit: str | float | None = None
     n_jobs: int | None = None
     device: str = "cpu"
     verbose: bool | int | str = "auto"

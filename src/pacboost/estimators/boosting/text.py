@@ -7,7 +7,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Booster
@@ -32,7 +31,7 @@ from pacboost.fit.settings import PATIENCE_OF_TEXTS, TEXT_ROUNDS, TEXT_ROUNDS_AF
 from pacboost.learners.words import Words
 from pacboost.models.explain import explanation
 from pacboost.models.explain.explanation import Explanation, class_number
-from pacboost.models.model import answer_names
+from pacboost.models.model import Model, answer_names
 from pacboost.models.schema import ColumnOptions
 from pacboost.numerics.checks import positive_whole, real_number
 from pacboost.sources.columns import Columns
@@ -45,6 +44,11 @@ from pacboost.training.run.linear_words import LinearWords
 
 Features = TextFeatures | MixedFeatures
 CLASSES_NAMED = 3
+OPTIONS = (
+    "ngrams", "skips", "characters", "min_count", "max_features", "lowercase", "times", "beginning",
+    "prefixes",
+)  # fmt: skip
+"""Parameters that say how texts are read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,20 +216,7 @@ class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[mis
         with other words of a list a word adds less, because only the first one counts: see
         ``explain``.
         """
-        check_is_fitted(self)
-        asked, added = explanation.totals(self.model_.vote)
-        number = class_number(self.classes_.tolist(), label)
-        if added.shape[1] == 1:  # one score, which speaks for the second class
-            added = np.concatenate([-added, added], axis=1)
-        rank = added.max(axis=1) if number is None else added[:, number]
-        best = np.argsort(-rank, kind="stable")[: None if k is None else positive_whole("k", k)]
-        names, lines = answer_names(self.classes_), []
-        for word, own in zip(asked[best].tolist(), added[best], strict=True):
-            largest = np.argsort(-own, kind="stable")[:CLASSES_NAMED]
-            shown = [j for j in largest if own[j] > 0] if number is None else [number]
-            said = ", ".join(f"{names[j]} {own[j]:+.2f}" for j in shown or largest[:1])
-            lines.append(f"if {self.features_.say(word)} → {said}")
-        return lines
+        return word_rules(self._fitted("rules"), k, label)
 
     @takes_rows
     def explain(
@@ -244,30 +235,48 @@ class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[mis
 
     @property
     def features_(self) -> Features:
-        """The options for reading texts, and the vocabulary."""
+        """The options for reading texts, and the vocabulary, if rows hold texts."""
         text = self._fitted("features_").text
-        assert text is not None  # every fit leaves it
+        if text is None:
+            raise AttributeError("features_ is missing: the rows of the fit held no texts")
         return text
 
     def _column_options(self) -> ColumnOptions:
-        features = TextFeatures.checked(
-            ngrams=self.ngrams,
-            skips=self.skips,
-            characters=self.characters,
-            min_count=self.min_count,
-            max_features=self.max_features,
-            lowercase=self.lowercase,
-            times=self.times,
-            beginning=self.beginning,
-            prefixes=self.prefixes,
-        )
-        return ColumnOptions(type(self).__name__, text=TextColumns(features, self.text_columns))
+        asked = Values.of(self.get_params(deep=False))
+        return text_columns(asked, type(self).__name__)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = tags.input_tags.one_d_array = True
         tags.input_tags.two_d_array = tags.input_tags.sparse = tags.input_tags.allow_nan = False
         return tags
+
+
+def word_rules(model: Model, k: int | None, label: Any) -> list[str]:
+    """Return the k words that add most to any score, or to that of a label."""
+    features = model.text
+    assert features is not None  # every fit of texts leaves it
+    asked, added = explanation.totals(model.vote)
+    number = class_number(model.classes.tolist(), label)
+    if added.shape[1] == 1:  # one score, which speaks for the second class
+        added = np.concatenate([-added, added], axis=1)
+    rank = added.max(axis=1) if number is None else added[:, number]
+    best = np.argsort(-rank, kind="stable")[: None if k is None else positive_whole("k", k)]
+    names, lines = answer_names(model.classes), []
+    for word, own in zip(asked[best].tolist(), added[best], strict=True):
+        largest = np.argsort(-own, kind="stable")[:CLASSES_NAMED]
+        shown = [j for j in largest if own[j] > 0] if number is None else [number]
+        said = ", ".join(f"{names[j]} {own[j]:+.2f}" for j in shown or largest[:1])
+        lines.append(f"if {features.say(word)} → {said}")
+    return lines
+
+
+def text_columns(asked: Values, owner: str) -> ColumnOptions:
+    """Return how texts are read, by the parameters of an estimator."""
+    options = {name: getattr(asked, name) for name in OPTIONS}
+    return ColumnOptions(
+        owner, text=TextColumns(TextFeatures.checked(**options), asked.text_columns)
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,11 @@ from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from sklearn.base import BaseEstimator
+
 from pacboost.estimators.fitting.callbacks import TaskOfRounds
 from pacboost.estimators.inputs.parameters import callables, progress_after
+from pacboost.estimators.parameters.values import Values
 from pacboost.fit.ask import FitRows
 from pacboost.fit.fit import model_of
 from pacboost.fit.rows import validation_sample
@@ -20,7 +23,6 @@ from pacboost.training.run.loop import Run
 from pacboost.training.run.stop_reason import Stop, StopReason
 
 if TYPE_CHECKING:
-    from pacboost.estimators.fitted.estimator import Estimator
     from pacboost.training.run.early_stopping import EarlyStopping
 
 # A refit on all rows takes 1.4 times as long as the first run of a trial, on four fifths of them:
@@ -38,14 +40,18 @@ class RoundsWatcher(Watcher):
 
     rows: FitRows
 
-    def __init__(self, estimator: Estimator, first: str, told: dict[str, Any]) -> None:
-        self.estimator, self.told = estimator, told
-        self.first = first
+    def __init__(
+        self, asked: Values, first: str = "validation_0", estimator: BaseEstimator | None = None,
+        told: dict[str, Any] | None = None,
+    ) -> None:  # fmt: skip
+        self.asked, self.first = asked, first
+        self.estimator, self.told = estimator, told or {}
+        """Whom scikit-learn's callbacks are told of, if any are set, and the data of its fit."""
         self.curves: dict[str, list[float]] | None = None
         """The metric after every round, by validation sets."""
         self.watch: EarlyStopping | None = None
         """What was measured on validation rows."""
-        limit = getattr(estimator, "time_limit", None)
+        limit = asked.time_limit
         self.ends = math.inf if limit is None else monotonic() + limit
         self.is_late = False
         """Whether the time was up before a run had ended."""
@@ -65,19 +71,19 @@ class RoundsWatcher(Watcher):
 
     def advance(self, run: Run, rounds: int, *, last: bool) -> None:
         """Run the rounds with a progress bar; callbacks are called in the last run only."""
-        estimator, left = self.estimator, rounds - len(run.done)
+        left = rounds - len(run.done)
         assert self.leader is not None
         now = monotonic()
         # a run that is to choose pairs of columns is followed by one of these pairs
         share = 1.0 if last and not self.leader.candidate.pairs else TRIAL_RUN_SHARE_OF_TIME
         deadline = now + share * (self.ends - now)
         with ExitStack() as stack:
-            watchers = callables("callbacks", estimator.callbacks if last else None)
-            if self.told:
-                tasks = TaskOfRounds(estimator, left, lambda: self._so_far(run), **self.told)
+            watchers = callables("callbacks", self.asked.callbacks if last else None)
+            if self.estimator is not None:
+                tasks = TaskOfRounds(self.estimator, left, lambda: self._so_far(run), **self.told)
                 watchers.append(stack.enter_context(tasks))
             one_by_one = bool(watchers)
-            after = progress_after(estimator.verbose)
+            after = progress_after(self.asked.verbose)
             if after is not None:
                 from pacboost.reports.progress import RoundsBar
 

@@ -294,10 +294,8 @@ class ThresholdClassifier(WrappedClassifier):
         label: Any = self.classes_[-1] if self.positive is None else self.positive
         place = class_place(self.classes_, label)
         score = score_of(self.estimator_, X, place).astype(np.float64)
-        others = np.delete(self.classes_, place)
-        if others.size > 1:
-            others = others[np.delete(self.predict_proba(X), place, axis=1).argmax(axis=1)]
-        return np.asarray(np.where(reached(score, self.threshold), label, others))
+        chances = self.predict_proba(X) if self.classes_.size > 2 else None
+        return chosen(self.threshold, self.classes_, place, score, chances)
 
     def plot(self, ax: Axes | NDArray[Any] | None = None) -> Any:
         """Draw observed and certified rates at every threshold, and return the axes.
@@ -309,9 +307,34 @@ class ThresholdClassifier(WrappedClassifier):
         return threshold_curves(self.decision, ax)
 
     def _with_decision(self, model: Model) -> Model:
-        return replace(
-            model, certificate=None, held_out=None, answering=None, decision=self.decision
-        )
+        return with_threshold(model, self.decision)
+
+
+def with_threshold(model: Model, decision: ThresholdDecision) -> Model:
+    """Return a model with a threshold; other certificates speak of predictions without it."""
+    return replace(model, certificate=None, held_out=None, answering=None, decision=decision)
+
+
+def from_threshold(
+    decision: ThresholdDecision, classes: NDArray[Any], chances: NDArray[np.float64]
+) -> NDArray[Any]:
+    """Return the positive class from the threshold on, else the most probable other class."""
+    place = class_place(classes, decision.positive)
+    return chosen(decision.threshold, classes, place, chances[:, place], chances)
+
+
+def chosen(
+    threshold: float, classes: NDArray[Any], place: int, score: NDArray[np.float64],
+    chances: NDArray[np.float64] | None,
+) -> NDArray[Any]:  # fmt: skip
+    """Return the class at a place where its score reaches the threshold, else the best other.
+
+    ``chances`` of all classes rank the others; two classes need none.
+    """
+    others = np.delete(classes, place)
+    if chances is not None and others.size > 1:
+        others = others[np.delete(chances, place, axis=1).argmax(axis=1)]
+    return np.asarray(np.where(reached(score, threshold), classes[place], others))
 
 
 class AnsweringClassifier(WrappedClassifier):

@@ -28,7 +28,7 @@ from pacboost.sources.oracles.oracle import REPLACED, STREAM
 from pacboost.sources.oracles.stream import PushedOracle
 from pacboost.sources.sparse import SparseTable
 from pacboost.training.filtering.engine import Event, Filtering
-from pacboost.training.filtering.rows import MarginRows, VoteSoFar
+from pacboost.training.filtering.rows import ScoredBatch, VoteSoFar
 from pacboost.training.filtering.stream import BlockRows, Stream
 from pacboost.training.metrics import steepness
 from pacboost.training.run.stop_reason import Stop, StopReason
@@ -294,7 +294,7 @@ def _of_distinct_rows(certificate: Certificate | None) -> Certificate | None:
     return None if certificate is None else certificate.of_distinct_rows()
 
 
-def _counted(rows: MarginRows, potential: str) -> HeldOut | None:
+def _counted(rows: ScoredBatch, potential: str) -> HeldOut | None:
     signs, scores = rows.signs, rows.margins * rows.signs
     if signs.shape[1] == 1:
         both = np.column_stack([-scores[:, 0], scores[:, 0]])

@@ -144,13 +144,17 @@ def set_up(
             "checkpoint needs the learner 'stump' or 'tree': black boxes are not written",
             parameter="checkpoint",
         )
-    settings: dict[str, Any] = {}
-    if path is not None:  # a later run has to have the same to continue
-        parameters = estimator.get_params(deep=False).items()
-        settings = {name: repr(value) for name, value in parameters if name not in FREE_PARAMETERS}
-        settings |= {"division": DIVISION_VERSION, "seed": seed, "source": oracle.fingerprint()}
-        settings |= {"classes": repr(labels.tolist()), "copies": copies}
-    return Session(run, deadline, path, settings)
+    same: dict[str, Any] = {} if path is None else same_to_continue(estimator)
+    if path is not None:
+        same |= {"division": DIVISION_VERSION, "seed": seed, "source": oracle.fingerprint()}
+        same |= {"classes": repr(labels.tolist()), "copies": copies}
+    return Session(run, deadline, path, same)
+
+
+def same_to_continue(estimator: FilterBoostClassifier) -> dict[str, Any]:
+    """Return the parameters that a later run has to have, too, to continue from a checkpoint."""
+    parameters = estimator.get_params(deep=False).items()
+    return {name: repr(value) for name, value in parameters if name not in FREE_PARAMETERS}
 
 
 def _resident_without_blocks() -> int:

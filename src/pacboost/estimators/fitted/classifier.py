@@ -47,7 +47,7 @@ class Classifier(ClassifierMixin, VoteModel):  # type: ignore[misc]
 
         If rows may have several labels, return 1 for each predicted label, else 0.
         """
-        return answered(self, X, Model.decide)
+        return answered(self, X, self._decide)
 
     @takes_rows
     def predict_proba(self, X: object) -> Doubles:
@@ -73,7 +73,7 @@ class Classifier(ClassifierMixin, VoteModel):  # type: ignore[misc]
     @takes_rows
     def mistakes(self, X: object, y: object) -> NDArray[np.bool_]:
         """Return which rows the vote gets wrong; ties and unknown labels count as wrong."""
-        return self._judged(X, y)[1]
+        return self._mistakes_and_predictions(X, y)[0]
 
     @offered_if("_records_rounds")
     @takes_rows
@@ -95,7 +95,7 @@ class Classifier(ClassifierMixin, VoteModel):  # type: ignore[misc]
     def staged_predict(self, X: object) -> Iterator[NDArray[Any]]:
         """Return the predictions after each round."""
         for scores in self.staged_decision_function(X):
-            yield self.model_.decide(scores)
+            yield self._decide(self.model_, scores)
 
     @offered_if("_records_rounds")
     @takes_rows
@@ -161,6 +161,10 @@ class Classifier(ClassifierMixin, VoteModel):  # type: ignore[misc]
 
         measure = metrics.metric(metric, self.model_.ledger.potential)
         return shuffled(self, self._labelled(X, y), measure, repeats, random_state)
+
+    def _decide(self, model: Model, scores: Scores) -> NDArray[Any]:
+        """Return the class of each row by its scores."""
+        return model.decide(scores)
 
     def _judged(self, X: object, y: object) -> tuple[Scores, NDArray[np.bool_]]:
         from pacboost.estimators.fitted.judging import judged

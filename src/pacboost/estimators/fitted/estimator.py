@@ -20,7 +20,7 @@ from pacboost import __version__
 from pacboost.estimators.fitted.predicting import read_rows
 from pacboost.estimators.fitting.nested import nested, set_nested
 from pacboost.estimators.inputs.rows import takes_rows
-from pacboost.fit.earlier import RunRecord
+from pacboost.fit.ask import RunRecord
 from pacboost.kernels.threads import using
 from pacboost.models.model import Model
 from pacboost.models.schema import ColumnOptions, Schema
@@ -218,7 +218,11 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
 
     def _rows_to_compare(self, X: object) -> Table:
         """Read rows in the form in which they are hashed."""
-        return self.schema_.remembered(X)
+        return self.schema_.remembered(self._features(X))
+
+    def _features(self, X: object) -> object:
+        """Return the columns of X that are features."""
+        return X
 
     def _remember(self, *tables: Table) -> None:
         self._sketches = tuple(map(Sketch.from_table, tables))

@@ -65,13 +65,13 @@ class JudgedRows:
     """The labels as signs, if a row may have several."""
 
     @classmethod
-    def read(cls, estimator: Classifier, X: object, y: object) -> JudgedRows:
-        """Read rows with labels."""
-        table, several = estimator._open(X), estimator.several_labels_
+    def read(cls, model: Model, table: Table, y: object) -> JudgedRows:
+        """Read the labels of rows."""
+        several = model.ledger.several_labels
         labels = read_labels(y, table.n_rows, several=several)
         if not several:
             return cls(table, labels, None)
-        return cls(table, labels, label_rows(table, labels, estimator.classes_, "y", several=True))
+        return cls(table, labels, label_rows(table, labels, model.classes, "y", several=True))
 
     def wrong(self, model: Model, scores: Scores) -> NDArray[np.bool_]:
         """Return which rows the scores get wrong."""
@@ -82,7 +82,8 @@ class JudgedRows:
 
 def judged(estimator: Classifier, X: object, y: object) -> tuple[Scores, NDArray[np.bool_]]:
     """Return the scores of rows, and which rows are wrong."""
-    rows, model = JudgedRows.read(estimator, X, y), estimator.model_
+    model = estimator.model_
+    rows = JudgedRows.read(model, estimator._open(X), y)
     with using(estimator.n_jobs):
         scores = model.vote.scores(rows.table)
     return scores, rows.wrong(model, scores)
@@ -91,7 +92,8 @@ def judged(estimator: Classifier, X: object, y: object) -> tuple[Scores, NDArray
 def staged_errors(estimator: Classifier, X: object, y: object) -> list[float]:
     """Return the share of rows that the vote gets wrong after each round."""
     refuse_half(X, y)
-    rows, model = JudgedRows.read(estimator, X, y), estimator.model_
+    model = estimator.model_
+    rows = JudgedRows.read(model, estimator._open(X), y)
     with using(estimator.n_jobs):
         return [float(rows.wrong(model, scores).mean()) for scores in model.vote.staged(rows.table)]
 
@@ -100,7 +102,6 @@ def vote_of(model: Any, X: object) -> tuple[Any, Any]:
     """Return the estimator that holds the vote, and the rows as it reads them."""
     check_is_fitted(model)
     while "estimator_" in vars(model):
-        X = model._inner_rows(X) if X is not None and hasattr(model, "_inner_rows") else X
         model = model.estimator_
     return model, X
 

@@ -27,7 +27,7 @@ def read_rows(estimator: Estimator, X: object) -> Table:
     """Read rows by the schema of the fit, on the GPU if they are scored there."""
     _check_fitted(estimator)
     with using(estimator.n_jobs), using_gpu(on_gpu(estimator, X)):
-        return estimator.model_.schema.read(X)
+        return estimator.model_.schema.read(estimator._features(X))
 
 
 def answered(estimator: Estimator, X: object, answer: Callable[[Model, Any], Answer]) -> Answer:
@@ -38,7 +38,7 @@ def answered(estimator: Estimator, X: object, answer: Callable[[Model, Any], Ans
     _check_fitted(estimator)
     gpu, model = on_gpu(estimator, X), estimator.model_
     with using(estimator.n_jobs), using_gpu(gpu):
-        table = model.schema.read(X)
+        table = model.schema.read(estimator._features(X))
         if gpu and lies_on_gpu(X) and not model.schema.derived:
             # CuPy in, CuPy out: neither rows nor answers are copied to the CPU
             scores = model.vote.scores_like(table, as_cupy(X))

@@ -9,8 +9,8 @@ import numpy as np
 
 from pacboost.errors import ParameterError
 from pacboost.estimators.inputs.parameters import draw_seed
+from pacboost.fit.ask import RunRecord
 from pacboost.fit.continuing import refuse
-from pacboost.fit.earlier import RunRecord
 
 FREE = ("n_estimators", "warm_start", "callbacks", "n_jobs", "verbose", "device", "time_limit")
 """Parameters that do not change what one more round or member is."""

@@ -2,11 +2,9 @@
 
 from pacboost.estimators.parameters.checks import (
     Bytes,
-    Choice,
     Described,
     Number,
     Patience,
-    Seconds,
     Whole,
 )
 from pacboost.estimators.parameters.param import (
@@ -20,7 +18,6 @@ from pacboost.estimators.parameters.param import (
     Param,
 )
 from pacboost.estimators.parameters.trees import AUTOMATIC
-from pacboost.fit.settings import QUALITIES
 
 FILTERING_ROUNDS = 300
 MOST_ROUNDS = max(settings.max_rounds for settings in AUTOMATIC)
@@ -39,11 +36,6 @@ OF_RUNS = (
     Param("n_estimators", 400, Whole(least=1), of=FORESTS, defaults={
         name: 200 for name in FORESTS if name.endswith("Regressor")
     }),
-    Param("quality", "auto", Choice(QUALITIES), """
-How much time the automatic values may take. "fast": 100 rounds and no trial. "best": steps
-a third as large, and a trial that is repeated with other rows, at three to ten times the time
-of "auto".
-""", of=(*BOOSTED, CHOSEN), absent="auto", option="--quality"),
     Param("early_stopping", "auto", Patience(), """
 Whether to stop when ``eval_metric`` on validation rows has not improved for a number of
 rounds (20), and keep the best one. The validation rows are ``X_val`` of ``fit``, else a
@@ -72,14 +64,11 @@ pays delta/(k(k + 1)), the first one delta/2.
     Param("callbacks", None, Described("sequence of functions"), """
 Each is called with every ``Round``; returning True stops the run.
 """, of=(*ONE_RUN, FILTERED, *BAGS, *FORESTS)),
-    Param("time_limit", None, Seconds(optional=True), """
-How long a fit may take, such as "10m", or seconds. Rounds end when the time is up, those done
-are kept, and ``ledger_.stopped`` says so; a trial before a refit gets a part of it. Reading
-rows before the first round and certifying after the last are not cut short. None: no limit.
-""", of=(*BOOSTED, CHOSEN, FILTERED), option="--time",
-          help='Stop after this time, such as "60s", and keep what was learned.'),
     Param("memory", None, Bytes(optional=True), of=(FILTERED,), option="--memory",
           help='The maximum memory of the process, such as "2GB".'),
+    Param("sample_rows", None, Whole(least=1, optional=True), of=(FILTERED,),
+          option="--sample-rows"),
+    Param("checkpoint", None, Described("str or path"), of=(FILTERED,), option="--checkpoint"),
     Param("random_state", None, Described("int, RandomState or None"), """
 The seed of everything that is drawn. Give a number to get the same model again.
 """, of=(*VOTES, "AdaBoostRegressor"), others=("seed", "random_seed"), option="--seed"),

@@ -9,8 +9,9 @@ from pacboost.estimators.parameters.param import Param
 from pacboost.estimators.parameters.promises import OF_PROMISES
 from pacboost.estimators.parameters.runs import OF_RUNS
 from pacboost.estimators.parameters.trees import OF_TREES
+from pacboost.estimators.parameters.trials import OF_TRIALS
 
-PARAMS: tuple[Param, ...] = (*OF_TREES, *OF_RUNS, *OF_PROMISES)
+PARAMS: tuple[Param, ...] = (*OF_TREES, *OF_TRIALS, *OF_RUNS, *OF_PROMISES)
 ABSENT: dict[str, Any] = {param.name: param.absent for param in reversed(PARAMS)}
 """What a fit goes by where an estimator has no such parameter."""
 

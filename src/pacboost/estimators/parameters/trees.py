@@ -5,7 +5,6 @@ from pacboost.estimators.parameters.checks import (
     Number,
     RowsOrShare,
     Share,
-    Truth,
     Whole,
 )
 from pacboost.estimators.parameters.param import BOOSTED, CHOSEN, FILTERED, FORESTS, TREES, Param
@@ -26,8 +25,10 @@ OF_TREES = (
         "BoostClassifier", "TextBoostClassifier", FILTERED,
     ), option="--booster"),
     Param("learner", "tree", Described("str, learner, scikit-learn classifier or function"),
-          of=TREES, defaults={"BoostRegressor": None}, others=("estimator", "base_estimator"),
+          of=("BoostClassifier", FILTERED), others=("estimator", "base_estimator"),
           option="--learner"),
+    Param("learner", None, Described("None, \"tree\", Tree or scikit-learn regressor"),
+          of=("BoostRegressor",)),
     Param("learning_rate", None, Share(optional=True, because=LONGER_STEPS), of=TREES,
           others=("shrinkage_rate", "eta"), option="--learning-rate",
           help=f"Factor on every vote.  [default: {RATE_OF_TREES}, else 1; 0.2 for trees by "
@@ -73,18 +74,6 @@ a sum of curves and maps, which ``shapes`` and ``report`` show exactly. Values t
 are chosen for it, and ``settings_["interactions"]`` names the pairs. None: trees of any
 columns. Not together with ``interaction_constraints`` (docs/explaining.md).
 """, of=BOOSTED),
-    Param("derive", True, Truth(), """
-Whether the trial may add up to eight columns that are sums, differences, products or ratios of
-the six most important columns of numbers: if they lower the loss on held-back rows by 2 % or
-more. Names such as "income / debt" stand for them in rules, explanations and reports; files and
-exports compute them. Never without a trial or with fewer than 100 rounds.
-Also whether a category with more than 254 levels may have a column such as "mean of product",
-with the means of its rarer levels: for numbers and two classes. Models with such a column
-cannot be exported. Neither with ``monotone_constraints``, ``interaction_constraints``,
-``interactions`` or ``time_limit``, nor with fewer than 300 rows to learn from.
-""", of=BOOSTED, absent=False, option="--derive/--no-derive",
-          help="Whether the trial may add columns that are sums, differences, products or ratios "
-          "of others."),
     Param("categorical_features", "from_dtype", Described('"from_dtype", list or None'), """
 Columns split by sets of levels: text and category columns, or those named or numbered.
 Levels not seen in fit are treated as missing.

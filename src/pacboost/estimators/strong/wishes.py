@@ -8,9 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import Any
-
-from numpy.typing import NDArray
 
 from pacboost.bounds import wording
 from pacboost.bounds.decision import ThresholdDecision
@@ -18,17 +15,19 @@ from pacboost.bounds.family import Family
 from pacboost.bounds.wording import Statement
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.decisions.choosing import positive_class
+from pacboost.estimators.parameters.values import Values
+from pacboost.estimators.strong.labelled import LabelledData
 from pacboost.fit.noticing import counted
+from pacboost.fit.roles import Roles
 from pacboost.hypotheses.hypothesis import Hypothesis, Valued
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.word_list import WordList
+from pacboost.models.model import Model
 from pacboost.numerics.checks import probability
-from pacboost.questions.scored_rows import score_of
 from pacboost.questions.thresholds import ThresholdChoice
 from pacboost.questions.verdict import Verdict
-from pacboost.samples.same_example import Examples
 
 
 def read_wishes(
@@ -53,26 +52,24 @@ def read_wishes(
 
 
 def decided(
-    estimator: Any,
-    X: Any,
-    labels: NDArray[Any],
-    wish: tuple[str, float],
-    positive: Any,
-    delta: float,
-    examples: Examples | None,
+    model: Model, data: LabelledData, roles: Roles, wish: tuple[str, float], asked: Values
 ) -> ThresholdDecision:
     """Choose the threshold by certifying rows; raise if no threshold is certified."""
+    labels, delta = data.labels[roles.certify], asked.delta
     if labels.ndim > 1:
         raise NotCertified("rows have several labels, and a threshold is chosen for one class")
     if not labels.size:
         raise NotCertified("no rows were set apart to choose the threshold by")
-    label = positive_class(estimator.classes_, positive)
-    place = estimator.classes_.tolist().index(label)
-    score = score_of(estimator, X, place)
+    label = positive_class(model.classes, asked.positive)
+    place = model.classes.tolist().index(label)
+    scores = model.vote.scores(model.schema.read(data.take(roles.certify)))
+    score = model.probabilities(scores)[:, place]
     choice = ThresholdChoice.of(score, labels == label, label, delta)
     decision = choice.decide(*wish)
-    others = Family(tuple(counted(other, examples) for other in decision.others), delta)
-    return replace(decision, certificate=counted(decision.certificate, examples), others=others)
+    others = Family(tuple(counted(other, roles.examples) for other in decision.others), delta)
+    return replace(
+        decision, certificate=counted(decision.certificate, roles.examples), others=others
+    )
 
 
 def verdict_of(decision: ThresholdDecision, delta: float) -> Verdict:

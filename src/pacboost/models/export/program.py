@@ -54,14 +54,13 @@ def chosen_cut(model: BaseEstimator) -> tuple[float, int, Certificate | None] | 
             f"{type(model).__name__} cannot be exported: programs answer every row. Export its "
             "estimator_, and compare the probability of its answers with threshold_ yourself"
         )
-    while "threshold" not in vars(model):  # a search wraps the estimator with the threshold
-        model = model.estimator_
     classes: NDArray[Any] = np.asarray(model.classes_)
     place = classes.size - 1
     if model.positive is not None:
         place = classes.tolist().index(model.positive)
     decision = vars(model).get("decision_")
-    certified = decision is not None and model._is_as_chosen  # no other threshold was set since
+    # no other threshold was set since
+    certified = decision is not None and getattr(model, "_is_as_chosen", True)
     return model.threshold_, place, decision.certificate if certified else None
 
 

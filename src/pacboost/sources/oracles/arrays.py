@@ -16,15 +16,14 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError
 from pacboost.numerics.checks import whole
-from pacboost.sources.oracles.held import BadCell, distinct, hold
 from pacboost.sources.oracles.oracle import (
     REPLACED,
     SHUFFLED,
     AbstractOracle,
     Batch,
-    Unread,
     read_position,
 )
+from pacboost.sources.oracles.row_block import BadCell, distinct, hold
 from pacboost.sources.oracles.shuffle import Shuffle, key
 
 ROWS_PER_KEY = 2**12
@@ -66,7 +65,7 @@ class ArrayOracle(AbstractOracle):
         other._only, other.n_rows = rows, rows.size
         return other
 
-    def _upcoming(self, n: int) -> Unread:
+    def _upcoming(self, n: int) -> Batch:
         last = self._row + whole("n", n, 1)
         if self.order is REPLACED:
             return self.unread(self._replaced(self._row, last))
@@ -82,10 +81,11 @@ class ArrayOracle(AbstractOracle):
     def take(self, rows: NDArray[np.int64]) -> Batch:
         return self.unread(rows).read()
 
-    def unread(self, rows: NDArray[np.int64]) -> Unread:
+    def unread(self, rows: NDArray[np.int64]) -> Batch:
         """Return the rows of these numbers, to be read later."""
         numbers = rows if self._only is None else self._only[rows]
-        return Unread(self._held, numbers, rows.astype(np.uint64), self._lap, self.place)
+        ids = rows.astype(np.uint64)
+        return Batch(None, ids, self._lap, self.place, self._held, numbers)
 
     def _replaced(self, first: int, last: int) -> NDArray[np.int64]:
         """Draw row numbers in blocks with separate keys, so that batch sizes do not matter."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError, FileError
 from pacboost.parallel.cluster import Cluster, in_batches
 from pacboost.sources.optional import need
-from pacboost.sources.oracles import files, held
+from pacboost.sources.oracles import files, row_block
 from pacboost.sources.oracles.remote import SpreadOracle
 from pacboost.sources.oracles.remote_files import CHANGED
 from pacboost.sources.table import refuse_text
@@ -27,7 +27,7 @@ def number_columns(schema: Any, target: str, drop: Collection[str], where: str) 
     """Return the feature names of a schema; refuse columns that are not numeric."""
     names = files.features(schema.names, target, drop, where)
     kinds = [(name, schema.field(name).type) for name in names]
-    text = [f"{name} ({kind})" for name, kind in kinds if not held.is_number(kind)]
+    text = [f"{name} ({kind})" for name, kind in kinds if not row_block.is_number(kind)]
     if text:
         raise DataError(f"{where}: {refuse_text(text)}")
     return names
@@ -41,7 +41,7 @@ def row_bits(kinds: Sequence[Any]) -> int:
     36
     """
     widths = (
-        kind.bit_width if held.is_number(kind) else 32 for kind in kinds if str(kind) != "null"
+        kind.bit_width if row_block.is_number(kind) else 32 for kind in kinds if str(kind) != "null"
     )
     return sum(widths) + len(kinds)  # text is stored as dictionary indices
 
@@ -71,17 +71,17 @@ class RowGroup:
     def place(self) -> str:
         return f"{self.file_shown}, row group {self.number}"
 
-    def read(self) -> held.Held:
+    def read(self) -> row_block.RowBlock:
         release_memory()
         table = self._columns([*self.names, self.target])
-        return held.hold_arrow(table, self.target)
+        return row_block.hold_arrow(table, self.target)
 
     def labels(self) -> NDArray[Any]:
-        labels = held.plain_labels(self._columns([self.target]).column(0))
-        missing = held.first_missing(labels)
+        labels = row_block.plain_labels(self._columns([self.target]).column(0))
+        missing = row_block.first_missing(labels)
         if missing is not None:
-            raise DataError(f"{self.place}, row {missing}: {held.NO_LABEL}")
-        return held.distinct([labels])
+            raise DataError(f"{self.place}, row {missing}: {row_block.NO_LABEL}")
+        return row_block.distinct([labels])
 
     def _columns(self, names: list[str]) -> Any:
         pa = need("pyarrow")
@@ -147,7 +147,7 @@ class ParquetOracle(SpreadOracle):
         if file == 0:
             self.names, self._kind = names, kind
         files.refuse_other(names, where, self.names, str(self._files[0]))
-        if held.is_number(kind) != held.is_number(self._kind):
+        if row_block.is_number(kind) != row_block.is_number(self._kind):
             raise DataError(
                 f"{where}: the target {self._target!r} is {kind}, but in {self._files[0]} it is "
                 f"{self._kind}; make the types the same"
@@ -162,7 +162,7 @@ class ParquetOracle(SpreadOracle):
                 self.largest_block = rows * per_row // 8
                 self.largest_block_place = f"{where}, row group {number}"
 
-    def read(self, block: int) -> held.Held:
+    def read(self, block: int) -> row_block.RowBlock:
         rows = self._groups[block].read()
         self.check_block(block)
         return rows
@@ -182,9 +182,9 @@ class ParquetOracle(SpreadOracle):
 
     def classes(self, cluster: Cluster | None = None) -> NDArray[Any]:
         if cluster is None:
-            return held.distinct(self._in_order(RowGroup.labels, self._groups))
+            return row_block.distinct(self._in_order(RowGroup.labels, self._groups))
         groups = ((group,) for group in self._groups)
-        return held.distinct(
+        return row_block.distinct(
             in_batches(cluster, RowGroup.labels, None, groups, calls=cluster.blocks)
         )
 

@@ -24,18 +24,16 @@ import numpy as np
 from pacboost.errors import DataError
 from pacboost.numerics.checks import whole
 from pacboost.parallel.cores import Result, in_order
-from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.oracle import (
     SHUFFLED,
     STREAM,
     AbstractOracle,
     Batch,
     Chooser,
-    Drawn,
-    Unread,
     in_time,
     read_position,
 )
+from pacboost.sources.oracles.row_block import RowBlock
 from pacboost.sources.oracles.shuffle import Shuffle, key
 
 BLOCKS, ROWS = 0, 1
@@ -60,14 +58,14 @@ def trim() -> Callable[[int], object]:
         return lambda keep: None
 
 
-class Spot(NamedTuple):
+class BlockPlace(NamedTuple):
     """A pass, and the number of its blocks that have been read before."""
 
     lap: int
     turn: int
 
 
-class Span(NamedTuple):
+class BlockPart(NamedTuple):
     """A range of the rows of a block, in the order of a pass."""
 
     seed: int
@@ -80,13 +78,13 @@ class Span(NamedTuple):
     ticket: int = 0
     """Number of the first row among all rows that a refill draws."""
 
-    def of(self, data: Held, place: Callable[[int], str]) -> Unread:
+    def of(self, data: RowBlock, place: Callable[[int], str]) -> Batch:
         picked = np.arange(self.first, self.last)
         if self.shuffled:
             order = _shuffle(self.block_rows, self.seed, ROWS, self.lap, self.block)
             picked = order.part(self.first, self.last)
         rows = picked.astype(np.uint64) | np.uint64(self.block << 32)
-        return Unread(data, picked, rows, self.lap, place)
+        return Batch(None, rows, self.lap, place, data, picked)
 
 
 class BlockOracle(AbstractOracle):
@@ -108,18 +106,18 @@ class BlockOracle(AbstractOracle):
         self.in_blocks = n_blocks is not None
         self._seed = whole("seed", seed)
         self._n_blocks = n_blocks
-        self._spot, self._row = Spot(0, 0), 0
+        self._spot, self._row = BlockPlace(0, 0), 0
         self._lap_has_rows = False
-        self._held: Held | None = None
-        self._ahead: deque[Future[Held | None]] = deque()
+        self._held: RowBlock | None = None
+        self._ahead: deque[Future[RowBlock | None]] = deque()
         self._reader: ThreadPoolExecutor | None = None
         self._spares_memory = False
 
     @abstractmethod
-    def read(self, block: int) -> Held | None:
+    def read(self, block: int) -> RowBlock | None:
         """Read a block; None after the last one, if the number of blocks is unknown."""
 
-    def _upcoming(self, n: int) -> Drawn:
+    def _upcoming(self, n: int) -> Batch:
         n = whole("n", n, 1)
         data = self._open()
         if data is None:
@@ -127,10 +125,10 @@ class BlockOracle(AbstractOracle):
         last = min(self._row + n, data.n_rows)
         return self.span(self._spot, data.n_rows, self._row, last).of(data, self.place)
 
-    def span(self, spot: Spot, block_rows: int, first: int, last: int) -> Span:
+    def span(self, spot: BlockPlace, block_rows: int, first: int, last: int) -> BlockPart:
         """Return a range of the rows of the block at a spot."""
         block, shuffled = self._block(spot), self.shuffles_rows
-        return Span(self._seed, spot.lap, block, block_rows, first, last, shuffled)
+        return BlockPart(self._seed, spot.lap, block, block_rows, first, last, shuffled)
 
     def _advance(self, count: int) -> None:
         self._row += count
@@ -163,7 +161,7 @@ class BlockOracle(AbstractOracle):
     def seek(self, position: Mapping[str, Any]) -> None:
         lap, turn, row = read_position(position, "lap", "turn", "row")
         self._forget()
-        self._spot, self._row = Spot(lap, turn), row
+        self._spot, self._row = BlockPlace(lap, turn), row
         self._lap_has_rows = True
 
     def close(self) -> None:
@@ -172,21 +170,21 @@ class BlockOracle(AbstractOracle):
             self._reader.shutdown()
             self._reader = None
 
-    def _block(self, spot: Spot) -> int:
+    def _block(self, spot: BlockPlace) -> int:
         if self._n_blocks is None:
             return spot.turn
         order = _shuffle(self._n_blocks, self._seed, BLOCKS, spot.lap)
         return int(order.part(spot.turn, spot.turn + 1)[0])
 
-    def _after(self, spot: Spot) -> Spot:
+    def _after(self, spot: BlockPlace) -> BlockPlace:
         ends = self._n_blocks is not None and spot.turn + 1 >= self._n_blocks
-        return Spot(spot.lap + 1, 0) if ends else Spot(spot.lap, spot.turn + 1)
+        return BlockPlace(spot.lap + 1, 0) if ends else BlockPlace(spot.lap, spot.turn + 1)
 
-    def _again(self, spot: Spot) -> bool:
+    def _again(self, spot: BlockPlace) -> bool:
         """Check whether the next pass begins with the block that ends this one."""
         return self._block(self._after(spot)) == self._block(spot)
 
-    def _open(self) -> Held | None:
+    def _open(self) -> RowBlock | None:
         """Return the block of the next row; None if the source has ended."""
         while True:
             if self._held is None:
@@ -194,7 +192,7 @@ class BlockOracle(AbstractOracle):
             if self._held is None:  # only if the number of blocks is unknown
                 if not (self.repeats and self._lap_has_rows):
                     return None
-                self._enter(Spot(self._spot.lap + 1, 0))
+                self._enter(BlockPlace(self._spot.lap + 1, 0))
             elif self._row < self._held.n_rows:
                 self._lap_has_rows = True
                 return self._held
@@ -208,14 +206,14 @@ class BlockOracle(AbstractOracle):
             self._held = None
         self._enter(after)
 
-    def _enter(self, spot: Spot) -> None:
+    def _enter(self, spot: BlockPlace) -> None:
         if spot.lap > self._spot.lap:
             if not self._lap_has_rows:
                 raise DataError("the source holds no rows; at least one is needed")
             self._lap_has_rows = False
         self._spot, self._row = spot, 0
 
-    def _fetch(self) -> Held | None:
+    def _fetch(self) -> RowBlock | None:
         """Return the current block, and start to read the next ones."""
         (block,) = in_time([self._block(self._spot)])
         if not self.reads_ahead:
@@ -235,14 +233,14 @@ class BlockOracle(AbstractOracle):
                 self._ahead.append(self._read_ahead(spot))
         return data
 
-    def _read_ahead(self, spot: Spot) -> Future[Held | None]:
+    def _read_ahead(self, spot: BlockPlace) -> Future[RowBlock | None]:
         if self._reader is None:
             self._reader = ThreadPoolExecutor(self.blocks_ahead, "pacboost-reader")
         block = self._block(spot)
         try:
             return self._reader.submit(self._read_block, block)
         except RuntimeError:  # the system has no thread to spare
-            read: Future[Held | None] = Future()
+            read: Future[RowBlock | None] = Future()
             try:
                 read.set_result(self._read_block(block))
             except Exception as problem:  # raised where the block is used
@@ -254,7 +252,7 @@ class BlockOracle(AbstractOracle):
         super().check_memory(limit)
         self._spares_memory = True
 
-    def _read_block(self, block: int) -> Held | None:
+    def _read_block(self, block: int) -> RowBlock | None:
         if self._spares_memory:
             trim()(0)
         return self.read(block)
@@ -267,8 +265,8 @@ class BlockOracle(AbstractOracle):
         self._held = None
 
 
-def chosen_rows(data: Held, block: int, choose: Chooser, place: Callable[[int], str]) -> Batch:
+def chosen_rows(data: RowBlock, block: int, choose: Chooser, place: Callable[[int], str]) -> Batch:
     """Return the chosen rows of a block."""
     rows = np.arange(data.n_rows, dtype=np.uint64) | np.uint64(block << 32)
     chosen = np.flatnonzero(choose(rows, data))
-    return Unread(data, chosen, rows[chosen], 0, place).read()
+    return Batch(None, rows[chosen], 0, place, data, chosen).read()

@@ -17,10 +17,10 @@ from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.csv_lines import CsvOracle
 from pacboost.sources.oracles.dask_collections import DaskOracle
 from pacboost.sources.oracles.files import File, find_files
-from pacboost.sources.oracles.held import split_frame
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.remote import RemoteOracle, SpreadOracle
 from pacboost.sources.oracles.remote_files import RemoteFile
+from pacboost.sources.oracles.row_block import split_frame
 from pacboost.sources.oracles.sql import sql
 from pacboost.sources.oracles.stream import StreamOracle
 from pacboost.sources.oracles.svmlight import SvmlightOracle

@@ -18,8 +18,8 @@ from pacboost.sources.labels import label_kind, read_labels
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.arrow import release_memory
 from pacboost.sources.oracles.files import Source, features, fingerprint, refuse_other
-from pacboost.sources.oracles.held import NO_LABEL, Held, hold_arrow, plain_labels
 from pacboost.sources.oracles.lines import BLOCK_BYTES, LineOracle, Lines
+from pacboost.sources.oracles.row_block import NO_LABEL, RowBlock, hold_arrow, plain_labels
 from pacboost.sources.spelling import Spelling
 from pacboost.sources.table import refuse_text
 
@@ -104,7 +104,7 @@ class CsvOracle(LineOracle):
         """
         return lines.stop - lines.start + 10 * lines.lines * len(self._headers[lines.file])
 
-    def read(self, block: int) -> Held:
+    def read(self, block: int) -> RowBlock:
         release_memory()
         lines = self._blocks[block]
         content = self._content(lines)
@@ -113,7 +113,7 @@ class CsvOracle(LineOracle):
         except ValueError:  # also the class of Arrow's errors
             return self._parse_cells(lines, content)
 
-    def _parse(self, lines: Lines, content: bytes) -> Held:
+    def _parse(self, lines: Lines, content: bytes) -> RowBlock:
         """Parse a block with Arrow, whose errors do not name the line."""
         kinds = dict.fromkeys(self.names, self._pa.float64())
         kinds[self._target] = self._pa.dictionary(self._pa.int32(), self._pa.string())
@@ -141,7 +141,7 @@ class CsvOracle(LineOracle):
             raise ValueError("a label is missing")
         return read_labels(stripped, self._kind)
 
-    def _parse_cells(self, lines: Lines, content: bytes) -> Held:
+    def _parse_cells(self, lines: Lines, content: bytes) -> RowBlock:
         """Parse a block cell by cell; errors name the line."""
         header, spelling = self._headers[lines.file], self._spelling
         rows: list[NDArray[np.float64]] = []
@@ -170,7 +170,7 @@ class CsvOracle(LineOracle):
                 ) from problem
             rows.append(numbers)
         values = np.array(rows, dtype=np.float64).reshape(len(rows), self.n_columns)
-        return Held(values, np.array(labels), self.names)
+        return RowBlock(values, np.array(labels), self.names)
 
     def _rows(self, lines: Lines, content: bytes | None = None) -> Iterator[tuple[int, list[str]]]:
         """Yield the number of the last line and the cells of each row of a block."""

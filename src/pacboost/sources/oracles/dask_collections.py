@@ -14,8 +14,8 @@ from pacboost.errors import DataError, DataTypeError, ParameterError
 from pacboost.parallel.cluster import Cluster, in_batches
 from pacboost.sources.optional import is_collection
 from pacboost.sources.oracles.files import refuse_other
-from pacboost.sources.oracles.held import BadCell, Held, distinct, hold, hold_frame
 from pacboost.sources.oracles.remote import SpreadOracle
+from pacboost.sources.oracles.row_block import BadCell, RowBlock, distinct, hold, hold_frame
 
 
 class Facts(NamedTuple):
@@ -31,7 +31,7 @@ class Facts(NamedTuple):
 
 def hold_partition(
     target: str | None, drop: Collection[str], number: int, *parts: Any, rows: int | None = None
-) -> Held:
+) -> RowBlock:
     """Make rows of a computed partition, or of a pair (X, y); check the number of rows."""
     if len(parts) == 1:
         data = hold_frame(parts[0], str(target), drop, f"partition {number}")
@@ -107,7 +107,7 @@ class DaskOracle(SpreadOracle):
         """Start computing a partition; the scheduler computes it again if it is lost."""
         return [cluster.client.compute(part) for part in self._parts[number]]
 
-    def read(self, block: int) -> Held:
+    def read(self, block: int) -> RowBlock:
         facts = self._facts[block]
         parts = self._computed(facts.number)
         return hold_partition(*self._how, facts.number, *parts, rows=facts.rows)

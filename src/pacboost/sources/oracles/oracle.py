@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError, OutOfTime, ParameterError
 from pacboost.numerics.checks import whole
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.oracles.held import BadCell, Held
+from pacboost.sources.oracles.row_block import BadCell, RowBlock
 from pacboost.sources.table import Table
 
 _end: ContextVar[float] = ContextVar("end", default=math.inf)
@@ -82,61 +82,61 @@ STREAM = Order(
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some rows: their values, their unmodified labels, and their identities in the source."""
+    """Some rows: their identities in the source, their values, and their unmodified labels.
 
-    table: Table
-    labels: NDArray[Any]
+    Values and labels may still lie in a block, from which any thread may ``read`` them.
+    """
+
+    copied: tuple[Table, NDArray[Any]] | None
+    """Values and labels; None if they lie in ``block``."""
     rows: NDArray[np.uint64]
     """Identity of each row, the same on every pass and for any batch size."""
     lap: int = 0
     """Number of passes over the source before this one."""
     place: Callable[[int], str] = "row {}".format
     """Returns a description of the position of a row, given its identity."""
+    block: RowBlock | None = None
+    picked: NDArray[np.int64] | None = None
+    """Row numbers within the block."""
 
     @property
     def n_rows(self) -> int:
         """The number of rows; 0 if a stream has ended."""
         return self.rows.size
 
-    def take(self, chosen: NDArray[np.intp]) -> Batch:
-        table = self.table.take(chosen)
-        return Batch(table, self.labels[chosen], self.rows[chosen], self.lap, self.place)
-
-    def read(self) -> Batch:
-        return self
-
-
-@dataclass(frozen=True, eq=False)
-class Unread:
-    """Rows that have not been copied out of their block yet; any thread may copy them."""
-
-    held: Held
-    picked: NDArray[np.int64]
-    """Row numbers within the block."""
-    rows: NDArray[np.uint64]
-    lap: int
-    place: Callable[[int], str]
+    @property
+    def table(self) -> Table:
+        return self._values()[0]
 
     @property
-    def n_rows(self) -> int:
-        return self.rows.size
+    def labels(self) -> NDArray[Any]:
+        return self._values()[1]
 
-    def take(self, chosen: NDArray[np.intp]) -> Unread:
-        picked, rows = self.picked[chosen], self.rows[chosen]
-        return Unread(self.held, picked, rows, self.lap, self.place)
+    def take(self, chosen: NDArray[np.intp]) -> Batch:
+        rows = self.rows[chosen]
+        if self.picked is not None:
+            return replace(self, rows=rows, picked=self.picked[chosen])
+        table, labels = self._values()
+        return replace(self, copied=(table.take(chosen), labels[chosen]), rows=rows)
 
     def read(self) -> Batch:
-        """Copy and check the rows; errors name the position of a bad cell."""
+        """Copy and check rows that lie in a block."""
+        if self.copied is not None:
+            return self
+        return Batch(self._values(), self.rows, self.lap, self.place)
+
+    def _values(self) -> tuple[Table, NDArray[Any]]:
+        if self.copied is not None:
+            return self.copied
+        assert self.block is not None
+        assert self.picked is not None
         try:
-            table, labels = self.held.take(self.picked)
-        except BadCell as bad:
+            return self.block.take(self.picked)
+        except BadCell as bad:  # the block does not know where it comes from
             raise DataError(f"{self.place(int(self.rows[bad.row]))}: {bad}") from bad.__cause__
-        return Batch(table, labels, self.rows, self.lap, self.place)
 
 
-Drawn = Batch | Unread
-
-Chooser = Callable[[NDArray[np.uint64], Held], NDArray[np.bool_]]
+Chooser = Callable[[NDArray[np.uint64], RowBlock], NDArray[np.bool_]]
 """Function from the identities of the rows of a block, and the block, to a boolean mask."""
 
 
@@ -166,14 +166,14 @@ class AbstractOracle(ABC):
         self._advance(batch.n_rows)  # not reached if a row cannot be read
         return batch
 
-    def draw_unread(self, n: int) -> Drawn:
+    def draw_unread(self, n: int) -> Batch:
         """Return the next rows like ``draw``, but let the caller read them later."""
         drawn = self._upcoming(n)
         self._advance(drawn.n_rows)
         return drawn
 
     @abstractmethod
-    def _upcoming(self, n: int) -> Drawn:
+    def _upcoming(self, n: int) -> Batch:
         """Return the rows of the next ``draw``."""
 
     def _advance(self, count: int) -> None:  # noqa: B027 - optional
@@ -216,7 +216,7 @@ class AbstractOracle(ABC):
     def _no_rows(self, lap: int = 0) -> Batch:
         """Return an empty batch, which means that the source has ended."""
         nothing = ArrayTable(np.empty((0, self.n_columns)), self.names)
-        return Batch(nothing, np.empty(0), np.empty(0, np.uint64), lap)
+        return Batch((nothing, np.empty(0)), np.empty(0, np.uint64), lap)
 
     def check_memory(self, limit: int) -> None:
         """Raise if reading takes more than ``limit`` bytes."""

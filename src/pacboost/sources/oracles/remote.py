@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from pacboost.errors import ClusterError
 from pacboost.parallel.cluster import MAX_CALLS_PER_TASK, Cluster, in_batches
 from pacboost.parallel.jobs import Shared
-from pacboost.sources.oracles.blocks import BlockOracle, Span, Spot, chosen_rows
-from pacboost.sources.oracles.held import Held
-from pacboost.sources.oracles.oracle import Batch, Chooser, Drawn, Unread, in_time
+from pacboost.sources.oracles.blocks import BlockOracle, BlockPart, BlockPlace, chosen_rows
+from pacboost.sources.oracles.oracle import Batch, Chooser, in_time
+from pacboost.sources.oracles.row_block import RowBlock
 
 MAX_READ_AHEAD_SHARE = 0.25
 """Largest share of the memory of workers for blocks that are read ahead."""
@@ -73,7 +73,7 @@ class RemoteOracle(BlockOracle):
         """Seconds per row of the last filtering."""
         self.last_counted: tuple[int, int] | None = None
         """Pass and number of the block that was last counted as read."""
-        self._blocks: dict[Spot, Shared[Held]] = {}
+        self._blocks: dict[BlockPlace, Shared[RowBlock]] = {}
         limits, largest = cluster.memory_limits(), source.largest_block
         for worker, limit in limits.items():
             if limit and 2 * largest > limit:
@@ -88,9 +88,9 @@ class RemoteOracle(BlockOracle):
             room = int(MAX_READ_AHEAD_SHARE * sum(limits.values()) / largest)
             self._most_blocks = max(1, min(self._most_blocks, room))
 
-    def read(self, block: int) -> Held:
+    def read(self, block: int) -> RowBlock:
         """Return the number of rows of a block as empty rows; only workers read the values."""
-        return Held({}, range(self.source.block_rows(block)))
+        return RowBlock({}, range(self.source.block_rows(block)))
 
     def draw(self, n: int) -> Batch:
         span = self._next_span(n)
@@ -99,21 +99,21 @@ class RemoteOracle(BlockOracle):
         self._advance(batch.n_rows)
         return batch
 
-    def draw_unread(self, n: int) -> Drawn:
+    def draw_unread(self, n: int) -> Batch:
         span = self._next_span(n)
         self._advance(span.last - span.first)
         unknown = np.zeros(span.last - span.first, dtype=np.uint64)  # only workers know which rows
         data = self.read(span.block)
-        return Unread(data, unknown.view(np.int64), unknown, span.lap, self.place)
+        return Batch(None, unknown, span.lap, self.place, data, unknown.view(np.int64))
 
-    def _next_span(self, n: int) -> Span:
+    def _next_span(self, n: int) -> BlockPart:
         """Return the next rows: at most n, up to the end of the block."""
         data = self._open()
         if data is None:
             raise TypeError("a source in blocks does not end")
         return self.span(self._spot, data.n_rows, self._row, min(self._row + n, data.n_rows))
 
-    def shared(self, spot: Spot) -> Shared[Held]:
+    def shared(self, spot: BlockPlace) -> Shared[RowBlock]:
         """Return the shared block at a spot, and release the blocks before the current one."""
         for other in [key for key in self._blocks if key < self._spot]:
             del self._blocks[other]
@@ -123,7 +123,7 @@ class RemoteOracle(BlockOracle):
             self._blocks[spot] = self.cluster.share(*reading)
         return self._blocks[spot]
 
-    def spots(self) -> Iterator[tuple[Spot, int, int]]:
+    def spots(self) -> Iterator[tuple[BlockPlace, int, int]]:
         """Yield the coming spots, each with its number of rows drawn so far and in total."""
         spot, row = self._spot, self._row
         while True:
@@ -164,11 +164,11 @@ class RemoteOracle(BlockOracle):
         self.source.close()
 
 
-def _read_span(data: Held, where: str, span: Span) -> Batch:
+def _read_span(data: RowBlock, where: str, span: BlockPart) -> Batch:
     return span.of(data, partial(place_in, where)).read()
 
 
 def _select(
-    choose: Chooser, where: str, block: int, reader: Callable[..., Held], *arguments: Any
+    choose: Chooser, where: str, block: int, reader: Callable[..., RowBlock], *arguments: Any
 ) -> Batch:
     return chosen_rows(reader(*arguments), block, choose, partial(place_in, where))

@@ -14,8 +14,14 @@ from pacboost.errors import DataError, FileError, ParameterError
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.arrow import number_columns, row_bits
 from pacboost.sources.oracles.blocks import BlockOracle
-from pacboost.sources.oracles.held import NO_LABEL, Held, distinct, hold_arrow, plain_labels
 from pacboost.sources.oracles.oracle import AbstractOracle
+from pacboost.sources.oracles.row_block import (
+    NO_LABEL,
+    RowBlock,
+    distinct,
+    hold_arrow,
+    plain_labels,
+)
 from pacboost.sources.oracles.stream import StreamOracle
 
 ROW_GROUP_ROWS = 122_880
@@ -77,7 +83,7 @@ class TableOracle(BlockOracle):
         self.largest_block = min(rows, ROW_GROUP_ROWS) * bits // 8
         self.largest_block_place = self._where
 
-    def read(self, block: int) -> Held:
+    def read(self, block: int) -> RowBlock:
         columns = ", ".join(map(_quoted, [*self.names, self._target]))
         table = self._fetch_arrow(f"SELECT {columns} {self._from} {_range(block)}")
         return hold_arrow(table, self._target)
@@ -148,7 +154,7 @@ class QueryOracle(StreamOracle):
         with self._connection.cursor() as cursor:
             yield from _arrow_reader(cursor, self._query)
 
-    def hold(self, batch: Any) -> Held:
+    def hold(self, batch: Any) -> RowBlock:
         names = number_columns(batch.schema, str(self._target), self._left_out, self.called)
         table = need("pyarrow").Table.from_batches([batch])
         return hold_arrow(table.select([*names, self._target]), str(self._target))

@@ -22,8 +22,8 @@ from pacboost.sources.dataframe import is_frame
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.blocks import BlockOracle
 from pacboost.sources.oracles.files import refuse_other
-from pacboost.sources.oracles.held import Held, hold, hold_frame
 from pacboost.sources.oracles.oracle import STREAM, AbstractOracle, Batch
+from pacboost.sources.oracles.row_block import RowBlock, hold, hold_frame
 from pacboost.sources.table import Table
 
 Batches = Iterable[Any] | Callable[[], Iterable[Any]]
@@ -53,7 +53,7 @@ class StreamOracle(BlockOracle):
         self._begun: Iterator[Any] = _in_batches(self._begin())
         self._number = 0
         """Number of the next batch."""
-        self._last: Held | None = None
+        self._last: RowBlock | None = None
         self._length: int | None = None
         self._problem: Exception | None = None
         first = self._next()
@@ -61,7 +61,7 @@ class StreamOracle(BlockOracle):
             raise DataError(f"{self.called} is empty; at least one batch is needed")
         self.largest_block, self.largest_block_place = first.nbytes, f"batch 0 of {self.called}"
 
-    def read(self, block: int) -> Held | None:
+    def read(self, block: int) -> RowBlock | None:
         if self._last is not None and block == self._number - 1:
             return self._last
         self._last = None  # free the memory before the next batch is read
@@ -77,7 +77,7 @@ class StreamOracle(BlockOracle):
                 return None
         return self._next()
 
-    def _next(self) -> Held | None:
+    def _next(self) -> RowBlock | None:
         """Return the rows of the next batch, or None at the end; check its columns."""
         batch = self._ask()
         if batch is None:
@@ -118,7 +118,7 @@ class StreamOracle(BlockOracle):
         self._number += 1
         return batch
 
-    def hold(self, batch: Any) -> Held:
+    def hold(self, batch: Any) -> RowBlock:
         where = f"batch {self._number - 1} of {self.called}"
         if type(batch).__name__ == "RecordBatch":
             batch = need("pyarrow").Table.from_batches([batch])
@@ -202,7 +202,7 @@ class PushedOracle(AbstractOracle):
 
     def push(self, table: Table, labels: NDArray[Any]) -> None:
         rows = np.arange(self._count, self._count + table.n_rows, dtype=np.uint64)
-        self._waiting.append(Batch(table, labels, rows, place=self.place))
+        self._waiting.append(Batch((table, labels), rows, place=self.place))
         self._count += table.n_rows
 
     def _upcoming(self, n: int) -> Batch:

@@ -9,8 +9,8 @@ import numpy as np
 from pacboost.errors import FileError
 from pacboost.numerics.checks import whole
 from pacboost.sources.oracles.files import Source, fingerprint
-from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.lines import LineOracle, Lines
+from pacboost.sources.oracles.row_block import RowBlock
 
 
 class SvmlightOracle(LineOracle):
@@ -38,7 +38,7 @@ class SvmlightOracle(LineOracle):
         self.n_columns = whole("n_features", counted, 1)
         self._estimate(sum(1 for _ in self._rows(self._blocks[0])))
 
-    def read(self, block: int) -> Held:
+    def read(self, block: int) -> RowBlock:
         from scipy import sparse
 
         lines = self._blocks[block]
@@ -56,7 +56,7 @@ class SvmlightOracle(LineOracle):
         columns = np.array(numbers, dtype=np.int64) - self._first
         stored = np.array(values, dtype=np.float64), columns, ends
         matrix = sparse.csr_array(stored, shape=(len(labels), self.n_columns))
-        return Held(matrix, np.array(labels))
+        return RowBlock(matrix, np.array(labels))
 
     def _read_features(self, cells: list[bytes], numbers: list[int], values: list[float]) -> None:
         """Append the features of a line."""

@@ -176,6 +176,7 @@ class OutOfBagVotes:
         flags = np.zeros((len(sets), 64 * words), dtype=np.bool_)
         for line, rows in zip(flags, sets, strict=True):
             line[rows] = True
+        # 64 rows in a word: counts of pairs of members are quadratic in their number
         return np.packbits(flags, axis=1).view(np.uint64)
 
 
@@ -225,6 +226,7 @@ class Averages:
 
         Ties go to the lower class.
         """
+        # a row that is in every bag has no out-of-bag answer
         counted = self.counts > 0
         if not counted.any():
             return None, 0.0

@@ -52,6 +52,7 @@ class Arrivals:
 
     def first_time(self, hashes: Hashes, others: Hashes | None = None) -> Flags:
         """Return a mask of the rows before the first repeat; ``others`` came earlier."""
+        # a stream that repeats one row may be in another pass, whose rows were all learned from
         if self.repeated:
             return np.zeros(hashes.size, dtype=np.bool_)
         repeats = among(hashes, self.known)
@@ -74,6 +75,7 @@ class Arrivals:
 
 def _later_copies(hashes: Hashes) -> NDArray[np.intp]:
     """Return the places of rows that equal an earlier one."""
+    # stable, so that of equal rows the first one stays
     order = np.argsort(hashes, kind="stable")
     equal = hashes[order[1:]] == hashes[order[:-1]]
     return np.asarray(order[1:][equal], dtype=np.intp)
@@ -106,6 +108,7 @@ class RepeatAlarm:
         length = self._end - self._end // 2
         if length <= MAX_WINDOW_ROWS:
             return hashes
+        # by content: a draw by place would choose the two rows of a pair apart, and miss it
         return hashes[mixed(hashes) < np.uint64(2.0**64 * MAX_WINDOW_ROWS / length)]
 
     @property
@@ -120,6 +123,7 @@ class RepeatAlarm:
 
     def look(self, hashes: Hashes) -> None:
         while hashes.size:
+            # windows end at the same rows whatever the sizes of batches
             window, hashes = np.split(hashes, [self._end - self._rows])
             room = MAX_REFERENCE_ROWS - self._first.size
             if room > 0:
@@ -158,6 +162,7 @@ class RepeatAlarm:
 def without_copies(oracle: ArrayOracle) -> ArrayOracle:
     """Keep one row of every example of an array, if equal rows are one example."""
     every, keys = np.arange(oracle.n_rows), []
+    # piece by piece, since a copy of all rows may not fit into memory
     for first in range(0, every.size, MAX_ROWS_PER_OFFER):
         table = oracle.take(every[first : first + MAX_ROWS_PER_OFFER]).table
         keys.append(exact_keys(table.matrix if isinstance(table, SparseTable) else table.rows()))

@@ -28,10 +28,10 @@ from pacboost.numerics.same_bits import mean
 from pacboost.samples.gathering import Gathering
 from pacboost.samples.row_hashes import row_hashes
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.sources.oracles.held import BadCell, Held
-from pacboost.sources.oracles.oracle import AbstractOracle, Drawn
+from pacboost.sources.oracles.oracle import AbstractOracle, Batch
+from pacboost.sources.oracles.row_block import BadCell, RowBlock
 from pacboost.sources.table import Table
-from pacboost.training.filtering.rows import EncodedRows, Floats, RowEncoder, of_kind
+from pacboost.training.filtering.rows import CodedBatch, Floats, RowEncoder, of_kind
 
 FRESH, NEW, AGAIN = range(3)
 """Kinds of rows: never used before, not even to choose bins; not used for learning; all others."""
@@ -44,10 +44,10 @@ def kinds_of(new: NDArray[np.bool_], fresh: NDArray[np.bool_] | None = None) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class Offer:
+class FilterBatch:
     """Rows to be scored."""
 
-    batch: Drawn
+    batch: Batch
     ids: NDArray[np.uint64]
     """The identity of each row on every pass: its number or, in a stream, a hash of its content."""
     kinds: NDArray[np.int8]
@@ -60,16 +60,17 @@ class Offer:
     last: bool = True
     """Whether this is the last piece of an offer."""
 
-    def pieces(self, usable: NDArray[np.bool_] | None, max_rows: int) -> Iterator[Offer]:
+    def pieces(self, usable: NDArray[np.bool_] | None, max_rows: int) -> Iterator[FilterBatch]:
         """Divide the usable rows (None: all) into equal pieces of at most ``max_rows`` rows."""
         places = np.arange(self.ids.size) if usable is None else np.flatnonzero(usable)
+        # equal pieces, so that threads end at about the same time
         size = -(-places.size // max(1, -(-places.size // max_rows))) or 1
         for first in range(0, max(1, places.size), size):
             chosen, last = places[first : first + size], first + size >= places.size
             batch = self.batch if chosen.size == self.ids.size else self.batch.take(chosen)
             bounds = None if self.bounds is None else self.bounds[chosen]
             columns = self.ids[chosen], self.kinds[chosen], self.tickets[chosen]
-            yield Offer(batch, *columns, bounds, self.is_unbiased, last)
+            yield FilterBatch(batch, *columns, bounds, self.is_unbiased, last)
 
 
 MAX_CELLS_PER_OFFER = 2**21
@@ -93,7 +94,7 @@ class Candidates(ABC):
         self.ended = False
         self.learned = Gathering()
         """A sketch of the rows used for learning."""
-        self.testing: EncodedRows | None = None
+        self.testing: CodedBatch | None = None
         """Rows that test every vote of the run and are never used for learning, if any."""
         self.distinct = False
         """Whether equal rows are one example, which counts once."""
@@ -108,7 +109,7 @@ class Candidates(ABC):
         self.oracle.seek(position["oracle"])
 
     @abstractmethod
-    def offer(self, key: np.uint64, scale: float) -> Iterator[Iterable[Offer]]:
+    def offer(self, key: np.uint64, scale: float) -> Iterator[Iterable[FilterBatch]]:
         """Yield groups of candidates until the source ends.
 
         The groups do not depend on the sizes of the oracle's batches, and a run decides only
@@ -124,12 +125,12 @@ class Candidates(ABC):
         """The reason why nothing can be certified, if any: rows of a stream came again."""
         return ""
 
-    def set_apart(self, encoder: RowEncoder, offer: Offer) -> NDArray[np.bool_] | None:
+    def set_apart(self, encoder: RowEncoder, offer: FilterBatch) -> NDArray[np.bool_] | None:
         """Set some rows apart for the certificate; return which others are usable, None for all."""
         return None
 
     @abstractmethod
-    def apart(self, encoder: RowEncoder) -> EncodedRows | None:
+    def apart(self, encoder: RowEncoder) -> CodedBatch | None:
         """Return the rows set apart, which nothing has used."""
 
     def show(self, table: Table) -> None:
@@ -185,7 +186,7 @@ class Coins:
     salt: np.uint64 | None = None
     """The salt of hashes, if the content of a row identifies it; None if its place does."""
 
-    def ids(self, batch: Drawn) -> NDArray[np.uint64]:
+    def ids(self, batch: Batch) -> NDArray[np.uint64]:
         if self.salt is None:
             return batch.rows
         return row_hashes(batch.read().table, salt=int(self.salt), exact=True)
@@ -193,7 +194,7 @@ class Coins:
     def low(self, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
         return np.asarray(numbers(ids, self.key) < self.share)
 
-    def choose(self, rows: NDArray[np.uint64], held: Held) -> NDArray[np.bool_]:
+    def choose(self, rows: NDArray[np.uint64], held: RowBlock) -> NDArray[np.bool_]:
         """Return a mask of the rows of a block that may be set apart."""
         if self.salt is None:
             return self.low(rows)
@@ -256,6 +257,7 @@ class ArrayRows(Candidates):
         super().__init__(oracle, seed)
         self._array, self._classes = oracle, classes
         rows = oracle.n_rows
+        # a kind is one byte: a billion rows take a gigabyte
         last = 255 - UNSEEN
         self.kinds = UNSEEN + np.minimum(oracle.class_numbers(classes), last).astype(np.uint8)
         self._unseen = np.full(last + 1, first_chance)
@@ -270,11 +272,12 @@ class ArrayRows(Candidates):
         generator = np.random.default_rng(int(key_of(self.seed, 6)))
         drawn = np.arange(self.kinds.size)
         if drawn.size > count:
+            # drawn with replacement, then taken once: a permutation would take memory for every row
             drawn = np.unique(generator.integers(self.kinds.size, size=count))
         usable = drawn[self.kinds[drawn] >= UNSEEN]
         return self._array.take(usable).table
 
-    def apart(self, encoder: RowEncoder) -> EncodedRows | None:
+    def apart(self, encoder: RowEncoder) -> CodedBatch | None:
         rows = np.flatnonzero(self.kinds == APART)
         if not rows.size:
             return None
@@ -283,25 +286,26 @@ class ArrayRows(Candidates):
             self.show(batch.table)
         return encoder.read(batch)
 
-    def offer(self, key: np.uint64, scale: float) -> Iterator[Iterable[Offer]]:
+    def offer(self, key: np.uint64, scale: float) -> Iterator[Iterable[FilterBatch]]:
         """Return fresh rows first, then all rows whose random number is below their bound."""
+        # first, since their weights bound those of rows that were never scored
         fresh = self._fresh(key)
         if fresh.size:
             batch = self._array.take(fresh)
             self._numbered = np.searchsorted(self._classes, batch.labels)
             kinds = np.full(fresh.size, FRESH, dtype=np.int8)
-            yield [Offer(batch, batch.rows, kinds, batch.rows)]
+            yield [FilterBatch(batch, batch.rows, kinds, batch.rows)]
         rows = self._select(key, scale)
         rows = rows[~np.isin(rows, fresh, assume_unique=True)]
         for first in range(0, rows.size, OFFERS_PER_GROUP * self.at_once):
             yield self._offers(rows[first : first + OFFERS_PER_GROUP * self.at_once])
 
-    def _offers(self, rows: NDArray[np.int64]) -> Iterator[Offer]:
+    def _offers(self, rows: NDArray[np.int64]) -> Iterator[FilterBatch]:
         for first in range(0, rows.size, self.at_once):
             part = rows[first : first + self.at_once]
             batch, bounds = self._array.unread(part), self._bounds()[self.kinds[part]]
             kinds = np.full(part.size, AGAIN, dtype=np.int8)
-            yield Offer(batch, batch.rows, kinds, batch.rows, bounds, is_unbiased=False)
+            yield FilterBatch(batch, batch.rows, kinds, batch.rows, bounds, is_unbiased=False)
 
     def seen(self, rows: NDArray[np.uint64], chances: Floats) -> None:
         places = rows.astype(np.int64)
@@ -323,6 +327,7 @@ class ArrayRows(Candidates):
                 hard = max(float(np.quantile(of_class, HARD_QUANTILE)), MAX_GROWTH * mean(of_class))
                 self._unseen[k] = min(1.0, hard)
             elif self._numbered.size > 0:
+                # too few rows of a class bound nothing, so that all its rows are scored
                 self._unseen[k] = 1.0
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -344,6 +349,7 @@ class ArrayRows(Candidates):
         count = max(self._per_test, min(ROWS_PER_TEST, rows.size // 2), MIN_ROWS_OF_CLASS)
         if not (self.kinds < APART).any():
             count = min(MIN_ROWS_OF_CLASS, count)
+        # by another key than rows are accepted by: low numbers would be accepted more often
         drawn = numbers(rows.astype(np.uint64), key ^ np.uint64(1))
         return (
             rows[drawn <= np.partition(drawn, count - 1)[count - 1]] if count < rows.size else rows
@@ -352,6 +358,7 @@ class ArrayRows(Candidates):
     def _bounds(self) -> Floats:
         bounds = 2.0 ** (-np.arange(256) / STEPS_PER_HALVING)
         bounds[UNSEEN:] = self._unseen
+        # rows that certify or test are never candidates
         bounds[[APART, RESERVED]] = 0.0
         return bounds
 

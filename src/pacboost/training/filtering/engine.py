@@ -25,7 +25,7 @@ from pacboost.training.filtering.candidates import Candidates, key_of, numbers
 from pacboost.training.filtering.plan import MAX_READ_PER_ROW, FilteringPlan, share_of
 from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.remote import RemoteRefilling
-from pacboost.training.filtering.rows import MarginRows, RowEncoder, VoteSoFar
+from pacboost.training.filtering.rows import RowEncoder, ScoredBatch, VoteSoFar
 from pacboost.training.filtering.stream import BlockRows
 from pacboost.training.run.loop import Run
 from pacboost.training.run.rounds import FinishedRound
@@ -67,7 +67,7 @@ class Filtering:
         self.stopped: StopReason | None = None
         self.certified = False
         """Whether the run stopped because the error is surely below ε."""
-        self._carried: MarginRows | None = None
+        self._carried: ScoredBatch | None = None
         self.threads = min(threads(), usable_cores(), MAX_THREADS)
         """Number of threads that score candidates; the model does not depend on it."""
         self.before_refill: Callable[[], object] = bool
@@ -87,12 +87,13 @@ class Filtering:
                     Stop.ALL_ROUNDS, {"rounds": self.plan.rounds}
                 )
 
-    def fill(self, *, all_of_it: bool = False) -> MarginRows | None:
+    def fill(self, *, all_of_it: bool = False) -> ScoredBatch | None:
         """Draw a sample, and test at the same time whether the vote is good enough.
 
         With ``all_of_it``, every row of the source is considered.
         """
         number = len(self.refills)
+        # the k-th refill has a share of 1/(k(k+1)), so that all tests of a run hold together
         delta = share_of(self.plan.delta / 2, number)
         size = self._wanted(delta)
         max_draws = self._max_draws(size)
@@ -182,7 +183,7 @@ class Filtering:
                 Stop.STARVED, {**counts, "where": where, "error": last.error_upper}
             )
 
-    def _thinned(self, rows: MarginRows, size: int) -> MarginRows:
+    def _thinned(self, rows: ScoredBatch, size: int) -> ScoredBatch:
         self.mass = rows.mass / self._n_candidates()
         excess = rows.n_rows / size
         if excess <= 1.25:
@@ -190,18 +191,21 @@ class Filtering:
         key = key_of(self.plan.seed, 3, len(self.refills))
         chosen = np.flatnonzero(numbers(np.arange(rows.n_rows, dtype=np.uint64), key) < 1 / excess)
         fewer = rows.take(chosen)
+        # a row that stays with probability 1/excess stands for so many more candidates
         return dataclasses.replace(fewer, odds=fewer.odds / excess)
 
     def _n_candidates(self) -> int:
         all_rows = self.candidates.oracle.n_rows if self.candidates.whole else None
         return all_rows or self.refills[-1].draws
 
-    def _run(self, rows: MarginRows) -> Run:
+    def _run(self, rows: ScoredBatch) -> Run:
+        # weights corrected for how rows were drawn, as in importance sampling
         base = 1 / rows.odds
         base /= mean(base)
         bins = self.encoder.bins
         sample = Sample(rows.table, rows.signs, base, bins, self._answers, rows.labels)
         booster = self._booster
+        # the vote has its constant from the first sample
         if len(self.vote_so_far) and booster.prior:
             booster = dataclasses.replace(booster, prior=False)  # type: ignore[type-var]
         penalty = getattr(booster, "l2", 0.0)
@@ -213,10 +217,10 @@ class Filtering:
         run.continue_on_other_rows(rows.margins, self.vote_so_far.votes, rows.path)
         return run
 
-    def rounds_on(self, rows: MarginRows) -> Iterator[Event]:
+    def rounds_on(self, rows: ScoredBatch) -> Iterator[Event]:
         return self.boost(rows)
 
-    def _rounds(self, rows: MarginRows | None) -> Iterator[Event]:
+    def _rounds(self, rows: ScoredBatch | None) -> Iterator[Event]:
         if not self.stopped:
             yield from self.rounds_without() if rows is None else self.rounds_on(rows)
 
@@ -224,7 +228,7 @@ class Filtering:
         """Run rounds without a sample; only the constant rules of faithful runs can."""
         return iter(())
 
-    def boost(self, rows: MarginRows) -> Iterator[Round]:
+    def boost(self, rows: ScoredBatch) -> Iterator[Round]:
         """Boost on a sample as long as enough of it would still be accepted."""
         run = self._run(rows)
         first = 0.0
@@ -243,7 +247,7 @@ class Filtering:
         if run.stopped == StopReason(Stop.NO_EDGE) and not run.done:
             self.stopped = run.stopped
 
-    def carry_over(self, rows: MarginRows) -> MarginRows:
+    def carry_over(self, rows: ScoredBatch) -> ScoredBatch:
         """Add rows of the last sample that would still be accepted, up to the size of a sample."""
         if self._carried is not None:
             key = key_of(self.plan.seed, 7, len(self.refills))
@@ -251,15 +255,16 @@ class Filtering:
             old = self.vote_so_far.score(self._carried)
             share = np.minimum(1.0, old.chances / self._carried.chances)
             stay = np.flatnonzero(numbers(np.arange(old.n_rows, dtype=np.uint64), key) < share)
+            # the newest rows stay: their weights are nearest to those of now
             stay = stay[-room:] if room else stay[:0]
             odds = (self._carried.odds * share)[stay]
             if stay.size:
                 part = dataclasses.replace(old.take(stay), odds=odds)
-                rows = MarginRows.join([part, rows])
+                rows = ScoredBatch.join([part, rows])
         self._carried = rows
         return rows
 
-    def _still_accepted(self, run: Run, rows: MarginRows) -> tuple[Floats, Floats]:
+    def _still_accepted(self, run: Run, rows: ScoredBatch) -> tuple[Floats, Floats]:
         """Return the weight of all candidates that each row stands for, and its chance to stay."""
         path, margins = getattr(run.state, "log_weights", None), run.margins
         weights, stay = np.empty(rows.n_rows), np.empty(rows.n_rows)

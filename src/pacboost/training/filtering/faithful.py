@@ -24,7 +24,7 @@ from pacboost.training.filtering.candidates import key_of
 from pacboost.training.filtering.engine import Event, Filtering
 from pacboost.training.filtering.plan import SHARE_OF_EPSILON, EdgeTest, draws_for, share_of
 from pacboost.training.filtering.refilling import Refilling
-from pacboost.training.filtering.rows import MarginRows
+from pacboost.training.filtering.rows import ScoredBatch
 from pacboost.training.run.rounds import FinishedRound
 from pacboost.training.run.stop_reason import Stop, StopReason
 
@@ -66,14 +66,15 @@ class Faithful(Filtering):
         if epsilon is None or refilling.test.count == 0:
             return True
         test = refilling.test if factor else refilling.error_test
+        # a filter waits 1/μ draws for an example, so the theorems go on only while μ is above c·ε
         enough = SHARE_OF_EPSILON * epsilon / (factor or 1)
         return test.lower >= enough or len(self.vote_so_far) == 0
 
-    def _thinned(self, rows: MarginRows, size: int) -> MarginRows:
+    def _thinned(self, rows: ScoredBatch, size: int) -> ScoredBatch:
         """Return the first rows, which are independent draws like all accepted rows."""
         return rows.take(np.arange(min(size, rows.n_rows)))
 
-    def rounds_on(self, rows: MarginRows) -> Iterator[Event]:
+    def rounds_on(self, rows: ScoredBatch) -> Iterator[Event]:
         edges = []
         for attempt in range(TRIES):
             run = self._run(rows)
@@ -82,6 +83,7 @@ class Faithful(Filtering):
             if done is not None and test is not None and test.found is not None:
                 vote = 1.0 if run.cells else done.entry.vote
                 if isinstance(self._booster, BoundedWeights) and not run.cells:
+                    # a vote is made of whole-number weights: 40 bits give the edge to 1e-12
                     weight = 2**40
                     wrong = round(weight * (0.5 - test.found))
                     vote = self._booster.vote(Measured(weight, wrong))

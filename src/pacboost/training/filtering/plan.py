@@ -53,6 +53,7 @@ class FilteringPlan:
         return 0.01 if self.edge is None else self.edge / 4
 
     def rows_of(self, refill: int) -> int:
+        # 1.5^60 exceeds any number of rows, and larger powers would overflow in the end
         return int(min(self.rows, self.first_rows * 1.5 ** min(refill, 60)))
 
     def rows_for_edge(self, log_size: float | None, delta: float) -> int:
@@ -96,6 +97,7 @@ class MeanTest:
 
     def add(self, numbers: NDArray[np.float64]) -> None:
         self.count += numbers.size
+        # rounding may lift a sum of numbers up to 1 above their count
         self.total = min(float(self.count), self.total + total(numbers))
 
     @property
@@ -150,6 +152,7 @@ class EdgeTest:
         """A lower bound on the advantage over guessing, once the rule is accepted."""
         if not self.count or self.hopeless:
             return None
+        # |u| ≥ A(1 + 1/tau) gives u/(1 + tau) ≤ g, and u - A ≥ PART·floor gives g ≥ PART·floor
         threshold = max(self._width * (1 + 1 / TAU), self._width + PART * self.floor)
         if self._advantage < threshold:
             return None

@@ -23,9 +23,9 @@ from pacboost.samples.row_hashes import Hashes
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table
-from pacboost.training.filtering.candidates import AGAIN, FRESH, NEW, Candidates, Offer
+from pacboost.training.filtering.candidates import AGAIN, FRESH, NEW, Candidates, FilterBatch
 from pacboost.training.filtering.plan import MeanTest
-from pacboost.training.filtering.rows import MarginRows, RowEncoder, VoteSoFar
+from pacboost.training.filtering.rows import RowEncoder, ScoredBatch, VoteSoFar
 
 Floats = NDArray[np.float64]
 
@@ -40,14 +40,14 @@ Tests = tuple[NDArray[np.int8], Floats, Floats, Floats]
 
 
 @dataclass(frozen=True, eq=False)
-class RefillFound:
+class RefillPart:
     """The result of scoring some rows."""
 
     draws: int
     rows: NDArray[np.uint64]
     chances: Floats
     tests: list[Tests]
-    kept: MarginRows
+    kept: ScoredBatch
     tables: list[Table]
     """The accepted rows as they were read, if they are still to be hashed."""
     learned: list[Hashes]
@@ -55,13 +55,13 @@ class RefillFound:
     last: bool
 
     @classmethod
-    def join(cls, parts: Sequence[RefillFound]) -> RefillFound:
+    def join(cls, parts: Sequence[RefillPart]) -> RefillPart:
         return cls(
             sum(part.draws for part in parts),
             np.concatenate([part.rows for part in parts]),
             np.concatenate([part.chances for part in parts]),
             [tests for part in parts for tests in part.tests],
-            MarginRows.join([part.kept for part in parts]),
+            ScoredBatch.join([part.kept for part in parts]),
             [table for part in parts for table in part.tables if table.n_rows],
             [hashes for part in parts for hashes in part.learned],
             last=True,
@@ -69,7 +69,7 @@ class RefillFound:
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class RefillTask:
     """The task of scoring a piece with the vote, the key and the scale of a refill."""
 
     encoder: RowEncoder
@@ -79,7 +79,7 @@ class Look:
     learned: Gathering
     n_columns: int
 
-    def pieces(self, offer: Offer, usable: NDArray[np.bool_] | None) -> Iterator[Offer]:
+    def pieces(self, offer: FilterBatch, usable: NDArray[np.bool_] | None) -> Iterator[FilterBatch]:
         """Divide the usable rows of an offer into pieces.
 
         Black boxes get all rows at once, since their answers may depend on the other rows. Pieces
@@ -90,7 +90,7 @@ class Look:
         cells = CELLS_PER_PIECE * (2 if self.encoder.codes_in_place(offer.batch) else 1)
         return offer.pieces(usable, max(MIN_ROWS_PER_PIECE, cells // max(1, self.n_columns)))
 
-    def __call__(self, piece: Offer) -> RefillFound:
+    def __call__(self, piece: FilterBatch) -> RefillPart:
         """Read, code and score the rows of a piece, and accept each with its probability."""
         batch = piece.batch
         if self.encoder.codes_in_place(batch):
@@ -105,9 +105,10 @@ class Look:
         chosen = chosen[:count]
         accepted = replace(rows.take(chosen), odds=odds[:count])
         tests = [(piece.kinds, *rows.outcomes)] if piece.is_unbiased else []
+        # only accepted rows are copied, and these are few
         hashed = self._hash(batch.take(chosen).read().table, accepted.rows)
         scored = rows.n_rows, rows.rows, rows.chances
-        return RefillFound(*scored, tests, accepted, *hashed, piece.last)
+        return RefillPart(*scored, tests, accepted, *hashed, piece.last)
 
     def _hash(self, table: Table, rows: NDArray[np.uint64]) -> tuple[list[Table], list[Hashes]]:
         """Hash accepted rows, except the very first ones, from which the salt is derived."""
@@ -118,7 +119,7 @@ class Look:
         return [], [self.learned.read(table, rows)]
 
 
-class Tally:
+class RefillTests:
     """Tests on rows of one kind: weights and mistakes bound the error, each with delta/2."""
 
     def __init__(self, delta: float) -> None:
@@ -136,6 +137,7 @@ class Tally:
 
     def error_upper(self, factor: float) -> float:
         """Return the smaller of the two bounds; for a factor of 0, that by mistakes."""
+        # each has half of delta, so that the smaller one may be chosen after looking
         by_mistakes = self.error.upper
         return min(1.0, by_mistakes, factor * self.weight.upper) if factor else by_mistakes
 
@@ -161,12 +163,12 @@ class Refilling:
         self._threads = threads if vote_so_far.by_codes else 1  # black boxes may not be safe
         self._key, self._scale = key, scale
         self._delta = delta
-        self._tallies = [Tally(delta) for _ in (FRESH, NEW, AGAIN)]
+        self._tallies = [RefillTests(delta) for _ in (FRESH, NEW, AGAIN)]
         self.test, self.error_test = self._tallies[FRESH].weight, self._tallies[FRESH].error
         self._factor = vote_so_far.booster.error_factor
         self.draws = self.accepted = 0
         self._tests: list[Tests] = []
-        self._parts: list[MarginRows] = []
+        self._parts: list[ScoredBatch] = []
         self._started = time.perf_counter()
 
     @property
@@ -193,28 +195,29 @@ class Refilling:
             self._add_tests()
             yield
 
-    def _task(self, learned: Gathering) -> Look:
+    def _task(self, learned: Gathering) -> RefillTask:
         oracle = self._candidates.oracle
-        return Look(
+        return RefillTask(
             self._encoder, self._vote_so_far, self._key, self._scale, learned, oracle.n_columns
         )
 
-    def _look(self, offers: Iterable[Offer]) -> None:
+    def _look(self, offers: Iterable[FilterBatch]) -> None:
         candidates, look = self._candidates, self._task(self._candidates.learned)
         pieces = (
             piece
             for offer in offers
             for piece in look.pieces(offer, candidates.set_apart(self._encoder, offer))
         )
-        parts: list[RefillFound] = []
+        parts: list[RefillPart] = []
         for part in in_order(look, pieces, self._threads):
             parts.append(part)
             if part.last:
-                result, parts = RefillFound.join(parts), []
+                # in the order of the pieces: sums of floats depend on it, and threads may not
+                result, parts = RefillPart.join(parts), []
                 candidates.seen(result.rows, result.chances)
                 self._add(result)
 
-    def _add(self, result: RefillFound) -> None:
+    def _add(self, result: RefillPart) -> None:
         """Add the result of an offer; the first accepted rows come as tables, to be hashed."""
         self._tests += result.tests
         if result.tables:
@@ -241,22 +244,24 @@ class Refilling:
             return
         kinds, *outcomes = (np.concatenate(parts) for parts in zip(*self._tests, strict=True))
         self._tests = []
+        # only rows that nothing has used are fresh draws for the vote, so kinds are counted apart
         for kind, tally in enumerate(self._tallies):
             of_kind = kinds == kind
             if of_kind.any():
                 tally.add(*(values[of_kind] for values in outcomes))
 
-    def kept(self) -> MarginRows | None:
+    def kept(self) -> ScoredBatch | None:
         """Return the rows accepted since the last call; None if there are none."""
         parts = [part for part in self._parts if part.n_rows]
         self._parts = []
-        return MarginRows.join(parts) if parts else None
+        return ScoredBatch.join(parts) if parts else None
 
     def _estimates(self) -> tuple[float, float, float]:
         """Estimate mean weight, error and loss from the accepted rows, if there are no tests."""
         rows = self._candidates.oracle.n_rows
         sums = np.zeros(3)
         for part in self._parts:
+            # an accepted row stands for 1/odds candidates (Horvitz and Thompson)
             sums += [total(numbers / part.odds) for numbers in part.outcomes]
         mean, wrong, loss = sums / (rows or 1)
         return min(1.0, mean), min(1.0, wrong), loss

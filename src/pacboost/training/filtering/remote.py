@@ -21,34 +21,33 @@ from pacboost.parallel.jobs import Job, Shared
 from pacboost.samples.bins import Codes
 from pacboost.samples.coded_table import CodedTable
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.oracles.blocks import Span, Spot
-from pacboost.sources.oracles.held import Held
-from pacboost.sources.oracles.oracle import Batch
+from pacboost.sources.oracles.blocks import BlockPart, BlockPlace
 from pacboost.sources.oracles.remote import RemoteOracle, place_in
-from pacboost.training.filtering.candidates import Coins, Offer, kinds_of
-from pacboost.training.filtering.refilling import Look, RefillFound, Refilling
+from pacboost.sources.oracles.row_block import RowBlock
+from pacboost.training.filtering.candidates import Coins, FilterBatch, kinds_of
+from pacboost.training.filtering.refilling import Refilling, RefillPart, RefillTask
 from pacboost.training.filtering.stream import BlockRows
 
 NO_TABLE = ArrayTable(np.empty((0, 0)))
 
 
 @dataclass(frozen=True, eq=False)
-class RemoteLook:
+class RemoteTask:
     """The task of a refill on a worker: how rows are scored, and which are skipped."""
 
-    look: Look
+    look: RefillTask
     coins: Coins
     measures: bool
     """Whether all rows are tests, because no rows are set apart for tests."""
 
-    def __call__(self, held: Held, where: str, span: Span) -> SentRows:
+    def __call__(self, held: RowBlock, where: str, span: BlockPart) -> SentRows:
         unread = span.of(held, partial(place_in, where))
         usable = ~self.coins.low(self.coins.ids(unread))
         kinds = kinds_of(np.full(unread.n_rows, span.lap == 0))
         tickets = np.arange(span.ticket, span.ticket + unread.n_rows, dtype=np.uint64)
-        offer = Offer(unread, unread.rows, kinds, tickets, is_unbiased=self.measures)
+        offer = FilterBatch(unread, unread.rows, kinds, tickets, is_unbiased=self.measures)
         started = time.thread_time()
-        result = RefillFound.join([self.look(piece) for piece in self.look.pieces(offer, usable)])
+        result = RefillPart.join([self.look(piece) for piece in self.look.pieces(offer, usable)])
         seconds = time.thread_time() - started
         if not isinstance(result.kept.table, CodedTable):
             raise TypeError("rows of a cluster are scored by their codes")
@@ -60,13 +59,13 @@ class RemoteLook:
 class SentRows(NamedTuple):
     """The result for some rows of a block, without the bins, which the client has."""
 
-    found: RefillFound
+    found: RefillPart
     codes: Codes
     seconds: float
     """Processor time, which does not include other programs on the worker."""
 
 
-def look_at(held: Held, look: RemoteLook, where: str, spans: list[Span]) -> list[SentRows]:
+def look_at(held: RowBlock, look: RemoteTask, where: str, spans: list[BlockPart]) -> list[SentRows]:
     """Score rows of a block that a worker holds."""
     return [look(held, where, span) for span in spans]
 
@@ -85,7 +84,7 @@ class RemoteRefilling(Refilling):
         self._rows, self._oracle, self._cluster = candidates, oracle, oracle.cluster
         self._expected = 0
         self._again_drawn = 0
-        self._looks: dict[bool, Shared[RemoteLook]] = {}
+        self._looks: dict[bool, Shared[RemoteTask]] = {}
         upcoming = self._spans_ahead()
         self._found = self._visits(upcoming, *next(upcoming))
 
@@ -105,10 +104,10 @@ class RemoteRefilling(Refilling):
         """Let workers read the next blocks while the client boosts."""
         self._oracle.read_next_blocks()
 
-    def _look(self, offers: Iterable[Offer]) -> None:
+    def _look(self, offers: Iterable[FilterBatch]) -> None:
         """Use the results of workers; rows that were read ahead are scored here."""
         for offer in offers:
-            if isinstance(offer.batch, Batch):
+            if offer.batch.block is None:
                 super()._look([offer])
                 continue
             span, (result, codes, seconds) = next(self._found)
@@ -130,14 +129,14 @@ class RemoteRefilling(Refilling):
         return self._candidates.testing is None
 
     def _visits(
-        self, upcoming: Iterator[tuple[Spot, Span]], spot: Spot, span: Span
-    ) -> Generator[tuple[Span, SentRows]]:
+        self, upcoming: Iterator[tuple[BlockPlace, BlockPart]], spot: BlockPlace, span: BlockPart
+    ) -> Generator[tuple[BlockPart, SentRows]]:
         """Yield the results for all rows to come, with some tasks ahead of those that are used.
 
         There is a single task until the salt of hashes is known, and none beyond the expected
         number of draws, unless that turns out to be too small.
         """
-        ahead: deque[tuple[Job[list[SentRows]], list[Span]]] = deque()
+        ahead: deque[tuple[Job[list[SentRows]], list[BlockPart]]] = deque()
         at_work = self._cluster.threads
         while True:
             while not ahead and span.ticket >= self._expected:
@@ -154,6 +153,7 @@ class RemoteRefilling(Refilling):
                 where = self._oracle.source.block_place(spans[0].block)
                 arguments = self._oracle.shared(here), self._shared_look(), where, spans
                 ahead.append((self._cluster.submit(look_at, *arguments), spans))
+            # in the order of the draws: which worker is faster may not change the model
             job, spans = ahead.popleft()
             results, block = job.result(), (spans[0].lap, spans[0].block)
             if block != self._oracle.last_counted:  # once for all tasks that look at it
@@ -161,14 +161,14 @@ class RemoteRefilling(Refilling):
                 self._cluster.blocks[job.makers[0]] += 1
             yield from zip(spans, results, strict=True)
 
-    def _shared_look(self) -> Shared[RemoteLook]:
+    def _shared_look(self) -> Shared[RemoteTask]:
         learned = self._candidates.learned
         if learned.started not in self._looks:
-            look = RemoteLook(self._task(learned.empty()), self._rows.coins, self._measures)
+            look = RemoteTask(self._task(learned.empty()), self._rows.coins, self._measures)
             self._looks[learned.started] = self._cluster.share_value(look)
         return self._looks[learned.started]
 
-    def _spans_ahead(self) -> Iterator[tuple[Spot, Span]]:
+    def _spans_ahead(self) -> Iterator[tuple[BlockPlace, BlockPart]]:
         """Yield the rows of every offer to come, as ``Stream.offer`` will draw them."""
         waiting, at_once = self._rows.rows_ahead, self._rows.at_once
         ticket, missing = waiting, at_once - waiting % at_once

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Self, TypeGuard
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -20,8 +20,8 @@ from pacboost.samples.bins import Bins
 from pacboost.samples.coded_table import CodedTable
 from pacboost.samples.sample import Sample, Signs, signs_of
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.oracles.held import BadCell
-from pacboost.sources.oracles.oracle import Drawn, Unread
+from pacboost.sources.oracles.oracle import Batch
+from pacboost.sources.oracles.row_block import BadCell
 from pacboost.sources.table import Table
 
 Floats = NDArray[np.float64]
@@ -49,7 +49,7 @@ def of_kind(state: Arrays, name: str, dtype: DTypeLike, *shape: int) -> NDArray[
 
 
 @dataclass(frozen=True, eq=False)
-class EncodedRows:
+class CodedBatch:
     """Rows as codes (or raw, for black boxes), with their signs and identities."""
 
     table: Table
@@ -83,7 +83,7 @@ class EncodedRows:
         return arrays if self.labels is None else {**arrays, "apart_labels": self.labels}
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays, bins: Bins, classes: int) -> EncodedRows:
+    def from_arrays(cls, arrays: Arrays, bins: Bins, classes: int) -> CodedBatch:
         """Read the result of ``to_arrays``, and refuse arrays that no run could have written."""
         outputs = classes if classes > 2 else 1
         rows = of_kind(arrays, "apart_rows", np.uint64, -1)
@@ -99,7 +99,7 @@ class EncodedRows:
             labels = of_kind(arrays, "apart_labels", np.int64, rows.size)
             if labels.size and not 0 <= int(labels.min()) <= int(labels.max()) < outputs:
                 raise ValueError("rows set apart have a label that is not a class")
-        return EncodedRows(CodedTable(codes, bins), signs, labels, rows)
+        return CodedBatch(CodedTable(codes, bins), signs, labels, rows)
 
 
 def _take(column: Table | NDArray[Any] | None, chosen: NDArray[Any]) -> Any:
@@ -119,7 +119,7 @@ def _stack(columns: list[Any]) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class MarginRows(EncodedRows):
+class ScoredBatch(CodedBatch):
     """Rows with their margins and weights under the vote."""
 
     margins: Floats
@@ -181,38 +181,43 @@ class RowEncoder:
             f"{self.classes.tolist()}. Name all of them (classes=...)."
         )
 
-    def read(self, drawn: Drawn) -> EncodedRows:
-        batch = drawn.read()
+    def read(self, batch: Batch) -> CodedBatch:
+        batch = batch.read()
         if self.bins is None:
             table: Table = ArrayTable(np.ascontiguousarray(batch.table.rows()), batch.table.names)
         else:
             codes = self.bins.encode(batch.table)
             table = CodedTable(codes, self.bins, batch.table.names, batch.table.levels)
-        return self._with_signs(table, batch.labels, drawn)
+        return self._with_signs(table, batch.labels, batch)
 
-    def codes_in_place(self, drawn: Drawn) -> TypeGuard[Unread]:
-        if self.bins is None or not isinstance(drawn, Unread):
-            return False
-        return drawn.held.in_place is not None
+    def codes_in_place(self, batch: Batch) -> bool:
+        """Check whether rows can be encoded without copying their values."""
+        return (
+            self.bins is not None and batch.block is not None and batch.block.in_place is not None
+        )
 
-    def read_in_place(self, drawn: Unread) -> EncodedRows:
+    def read_in_place(self, batch: Batch) -> CodedBatch:
         """Encode rows without copying their values; ``read`` raises for unusable cells."""
-        values, bins = drawn.held.in_place, self.bins
-        codes = None if values is None or bins is None else bins.encode_rows(values, drawn.picked)
-        if codes is None or bins is None:
-            return self.read(drawn)
+        bins, block, picked = self.bins, batch.block, batch.picked
+        assert bins is not None
+        assert block is not None
+        assert picked is not None
+        values = block.in_place
+        codes = None if values is None else bins.encode_rows(values, picked)
+        if codes is None:
+            return self.read(batch)
         try:
-            labels = drawn.held.labels(drawn.picked)
+            labels = block.labels(picked)
         except BadCell:
-            return self.read(drawn)
-        return self._with_signs(CodedTable(codes, bins, drawn.held.names), labels, drawn)
+            return self.read(batch)
+        return self._with_signs(CodedTable(codes, bins, block.names), labels, batch)
 
-    def _with_signs(self, table: Table, labels: NDArray[Any], drawn: Drawn) -> EncodedRows:
+    def _with_signs(self, table: Table, labels: NDArray[Any], batch: Batch) -> CodedBatch:
         numbers, unknown = self._numbers(labels)
         if unknown.any():
             at = int(unknown.argmax())
-            raise self._unknown(drawn.place(int(drawn.rows[at])), labels[at])
-        return EncodedRows(table, *signs_of(numbers, self.classes.size), drawn.rows)
+            raise self._unknown(batch.place(int(batch.rows[at])), labels[at])
+        return CodedBatch(table, *signs_of(numbers, self.classes.size), batch.rows)
 
 
 def _is_text(labels: NDArray[Any]) -> bool:
@@ -263,7 +268,7 @@ class VoteSoFar:
     def vote(self) -> Vote:
         return Vote(list(self.rules), np.array(self.votes), self.outputs)
 
-    def score(self, rows: EncodedRows) -> MarginRows:
+    def score(self, rows: CodedBatch) -> ScoredBatch:
         table, signs, path = rows.table, rows.signs, None
         if self._ballot is not None and isinstance(table, CodedTable):
             scores = self._ballot.scores(table.codes)
@@ -276,4 +281,4 @@ class VoteSoFar:
             chances = exp(path).max(axis=1)
         else:
             chances = self.booster.chances(margins, len(self), signs).reshape(-1)
-        return MarginRows(table, signs, rows.labels, rows.rows, margins, chances, chances, path)
+        return ScoredBatch(table, signs, rows.labels, rows.rows, margins, chances, chances, path)

@@ -12,19 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.samples.row_hashes import row_hashes
-from pacboost.sources.oracles.oracle import REPLACED, STREAM, AbstractOracle, Batch, Drawn
+from pacboost.sources.oracles.oracle import REPLACED, STREAM, AbstractOracle, Batch
 from pacboost.sources.table import Table
 from pacboost.training.filtering.arrivals import CAME_AGAIN, Arrivals, RepeatAlarm
 from pacboost.training.filtering.candidates import (
     AGAIN,
     Candidates,
     Coins,
-    Offer,
+    FilterBatch,
     key_of,
     kinds_of,
     numbers,
 )
-from pacboost.training.filtering.rows import EncodedRows, RowEncoder, of_kind
+from pacboost.training.filtering.rows import CodedBatch, RowEncoder, of_kind
 
 SHARE_APART = 0.1
 MAX_DRAWS_PER_ROW = 20
@@ -54,7 +54,7 @@ class Stream(Candidates):
         self._taken = 0
         self._tickets = 0
         """The number of rows drawn in this refill."""
-        self._apart: list[EncodedRows] = []
+        self._apart: list[CodedBatch] = []
         self._apart_ids = np.empty(0, dtype=np.uint64)
         self._arrivals: Arrivals | None = None
         self._alarm: RepeatAlarm | None = None
@@ -95,7 +95,7 @@ class Stream(Candidates):
             return np.zeros(ids.size, dtype=np.bool_)
         return self.coins.low(ids)
 
-    def _first_time(self, batch: Drawn, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    def _first_time(self, batch: Batch, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
         if batch.lap > 0 or self.oracle.order is REPLACED:
             return np.zeros(ids.size, dtype=np.bool_)
         if self._alarm is not None:
@@ -123,10 +123,11 @@ class Stream(Candidates):
     def labels_ahead(self) -> NDArray[Any]:
         return np.concatenate([batch.labels for batch in self._waiting])
 
-    def _next(self, count: int) -> Drawn:
+    def _next(self, count: int) -> Batch:
         """Return at most ``count`` rows: first those read ahead, then those of the oracle."""
         if not self._waiting:
             drawn = self.oracle.draw_unread(count)
+            # hashes need the values: such rows are read now, and not once more later
             hashed = self._arrivals is not None or self._alarm is not None
             return drawn.read() if hashed else drawn
         batch = self._waiting.pop(0)
@@ -136,7 +137,7 @@ class Stream(Candidates):
         self._waiting.insert(0, batch.take(np.arange(count, batch.n_rows)))
         return batch.take(np.arange(count))
 
-    def set_apart(self, encoder: RowEncoder, offer: Offer) -> NDArray[np.bool_] | None:
+    def set_apart(self, encoder: RowEncoder, offer: FilterBatch) -> NDArray[np.bool_] | None:
         """Set rows apart until there are enough, and skip them whenever they come again."""
         if self._n_apart == 0:
             return None
@@ -157,11 +158,11 @@ class Stream(Candidates):
         self.show(batch.table)
         self._add_apart(encoder.read(batch), ids)
 
-    def _add_apart(self, examples: EncodedRows, ids: NDArray[np.uint64]) -> None:
+    def _add_apart(self, examples: CodedBatch, ids: NDArray[np.uint64]) -> None:
         self._apart.append(examples)
         self._apart_ids = np.concatenate([self._apart_ids, ids])
 
-    def apart(self, encoder: RowEncoder) -> EncodedRows | None:
+    def apart(self, encoder: RowEncoder) -> CodedBatch | None:
         """Return the rows set apart; draw the missing ones as long as rows are new."""
         drawn = 0
         while self._n_missing > 0 and drawn < MAX_DRAWS_PER_ROW * self._n_apart:
@@ -169,6 +170,7 @@ class Stream(Candidates):
             batch = self._next(self.at_once)
             ids = self.coins.ids(batch)
             first = self._first_time(batch, ids)
+            # no row is new any more: the source is in a further pass, or repeats itself
             if not first.any():
                 break
             drawn += batch.n_rows
@@ -177,13 +179,13 @@ class Stream(Candidates):
             chosen = np.flatnonzero(first)[: self._n_missing]
             self._set_apart(encoder, batch.take(chosen).read(), ids[chosen])
         if self._apart:
-            self._apart = [EncodedRows.join(self._apart)]
+            self._apart = [CodedBatch.join(self._apart)]
         return self._apart[0] if self._apart_ids.size else None
 
     def state(self) -> dict[str, NDArray[Any]]:
         arrays = super().state()
         if self._apart:
-            arrays |= EncodedRows.join(self._apart).to_arrays() | {"apart_ids": self._apart_ids}
+            arrays |= CodedBatch.join(self._apart).to_arrays() | {"apart_ids": self._apart_ids}
         for memory in (self._arrivals, self._alarm):
             arrays |= {} if memory is None else memory.state()
         return arrays
@@ -191,20 +193,20 @@ class Stream(Candidates):
     def restore(self, state: dict[str, NDArray[Any]], encoder: RowEncoder) -> None:
         super().restore(state, encoder)
         if "apart_rows" in state and encoder.bins is not None:
-            examples = EncodedRows.from_arrays(state, encoder.bins, encoder.classes.size)
+            examples = CodedBatch.from_arrays(state, encoder.bins, encoder.classes.size)
             self._add_apart(examples, of_kind(state, "apart_ids", np.uint64, examples.n_rows))
         for memory in (self._arrivals, self._alarm):
             if memory is not None:
                 memory.restore(state)
 
-    def offer(self, key: np.uint64, scale: float) -> Iterator[Iterable[Offer]]:
+    def offer(self, key: np.uint64, scale: float) -> Iterator[Iterable[FilterBatch]]:
         self._tickets = 0
         while not self.ended:
             first = self._drawn(self.at_once)
             if first is not None:
                 yield chain([first], self._rest(self.at_once - first.ids.size))
 
-    def _rest(self, missing: int) -> Iterator[Offer]:
+    def _rest(self, missing: int) -> Iterator[FilterBatch]:
         while missing > 0:
             offer = self._drawn(missing)
             if offer is None:
@@ -212,7 +214,7 @@ class Stream(Candidates):
             missing -= offer.ids.size
             yield offer
 
-    def _drawn(self, count: int) -> Offer | None:
+    def _drawn(self, count: int) -> FilterBatch | None:
         ahead = bool(self._waiting)
         batch = self._next(count)
         if batch.n_rows == 0:
@@ -222,11 +224,12 @@ class Stream(Candidates):
         self._tickets += batch.n_rows
         return self._offered(batch, tickets, ahead=ahead)
 
-    def _offered(self, batch: Drawn, tickets: NDArray[np.uint64], *, ahead: bool) -> Offer:
+    def _offered(self, batch: Batch, tickets: NDArray[np.uint64], *, ahead: bool) -> FilterBatch:
         ids = self.coins.ids(batch)
         new = self._first_time(batch, ids)
+        # bins were chosen by rows read ahead, except by those that may be set apart
         fresh = new & self._may_set_apart(ids) if ahead else new
-        return Offer(batch, ids, kinds_of(new, fresh), tickets)
+        return FilterBatch(batch, ids, kinds_of(new, fresh), tickets)
 
 
 MAX_TESTING_ROWS = 10_000
@@ -266,7 +269,7 @@ class BlockRows(Stream):
         share = self._certify + min(testing / rows, (1 - self._certify) / 2)
         self.distinct = copies == "distinct"
         self.coins = replace(self.coins, share=share, salt=self._salt if self.distinct else None)
-        self._certifying: EncodedRows | None = None
+        self._certifying: CodedBatch | None = None
         self._roles: list[list[Batch]] = [[], []]
 
     def divide(self) -> None:
@@ -291,11 +294,11 @@ class BlockRows(Stream):
             self.show(batch.table)
         self._certifying, self.testing, self._roles = certify, test, [[], []]
 
-    def _coded(self, role: list[Batch], encoder: RowEncoder) -> EncodedRows | None:
+    def _coded(self, role: list[Batch], encoder: RowEncoder) -> CodedBatch | None:
         role = [batch for batch in role if batch.n_rows]
         if not role:
             return None
-        examples = EncodedRows.join([encoder.read(batch) for batch in role])
+        examples = CodedBatch.join([encoder.read(batch) for batch in role])
         if self.coins.salt is None:
             return examples
         ids = np.concatenate([self.coins.ids(batch) for batch in role])
@@ -304,19 +307,20 @@ class BlockRows(Stream):
     def _may_set_apart(self, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
         return self.coins.low(ids)
 
-    def set_apart(self, encoder: RowEncoder, offer: Offer) -> NDArray[np.bool_] | None:
+    def set_apart(self, encoder: RowEncoder, offer: FilterBatch) -> NDArray[np.bool_] | None:
         return ~self.coins.low(self.coins.ids(offer.batch))
 
-    def apart(self, encoder: RowEncoder) -> EncodedRows | None:
+    def apart(self, encoder: RowEncoder) -> CodedBatch | None:
         return self._certifying
 
-    def _offered(self, batch: Drawn, tickets: NDArray[np.uint64], *, ahead: bool) -> Offer:
+    def _offered(self, batch: Batch, tickets: NDArray[np.uint64], *, ahead: bool) -> FilterBatch:
         """Offer rows for learning, and none for testing: a block of rows is not a random sample."""
         kinds = kinds_of(self._first_time(batch, batch.rows))
-        return Offer(batch, batch.rows, kinds, tickets)
+        return FilterBatch(batch, batch.rows, kinds, tickets)
 
 
 def _one_each(ids: NDArray[np.uint64], coins: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the place of the row with the lowest coin for every identity, in order."""
+    # by coins: which copy stands for a row may not depend on where blocks lie
     order = np.argsort(coins, kind="stable")
     return np.sort(order[np.unique(ids[order], return_index=True)[1]])

@@ -126,6 +126,7 @@ class EarlyStopping:
             )
         self.curve.append(value)
         loss = -value if self._metric.more_is_better else value
+        # of equal losses the first counts: a vote of fewer rules costs less
         if loss < self._best:
             self._best, self.best_round = loss, len(self.curve)
         return value
@@ -135,6 +136,7 @@ class EarlyStopping:
         """Number of rounds to keep: those up to the best one, or all if there is no patience."""
         if self._patience is None:
             return len(self.curve)
+        # the loss of few rows is noisy, so a minimum of rounds stays whatever it says
         return max(self.best_round, min(self._least, len(self.curve)))
 
     @property
@@ -148,6 +150,7 @@ class EarlyStopping:
     def reason(self) -> StopReason | None:
         """Return a reason to stop if the metric has not improved for too long, else None."""
         rounds, (heat, best) = len(self.curve), self._heat
+        # one that is only as good is given up: the simpler candidate came first
         if 0 < heat <= rounds and self.best_after(heat) >= best:
             return StopReason(Stop.BEHIND)
         if self._patience is None or rounds < max(self.best_round + self._patience, self._least):

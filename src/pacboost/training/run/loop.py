@@ -6,11 +6,13 @@ booster step, and records the round. Neither learner nor booster reports its own
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,9 @@ from pacboost.training.run.quick import MAX_ROUNDS_PER_CALL, QuickRounds
 from pacboost.training.run.rounds import FinishedRound, MeasuredRule, RowsShown, Step, rounds_of
 from pacboost.training.run.so_far import RunSoFar
 from pacboost.training.run.stop_reason import Stop, StopReason, sentence_of
+
+TOLERANCE = 1e-9
+"""Relative tolerance of promised edges, since weights are rounded to whole units."""
 
 
 class Run(RunSoFar):
@@ -131,10 +136,31 @@ class Run(RunSoFar):
     def _reason_of_booster(self) -> StopReason | None:
         sentence = self.booster.stop(self.state)
         if sentence is None:
-            return None
+            return self._past_bound()
         broken = self.booster.is_promise_broken(self.state)
         kind = Stop.BROKEN_PROMISE if broken else Stop.BOOSTER
-        return StopReason(kind, {"sentence": sentence})
+        late = len(self.done) > self.booster.promised_rounds
+        return StopReason(kind, {"sentence": sentence}, broken=self._least_edge() if late else {})
+
+    def _past_bound(self) -> StopReason | None:
+        """Return the contradiction of the proof: more rounds than the promised edge allows."""
+        bound, rounds = self.booster.promised_rounds, len(self.done)
+        if rounds <= bound * (1 + TOLERANCE) or rounds < len(self.booster.votes(self.state)):
+            return None  # votes of earlier rounds were learned on other rows
+        least = self.booster.promise * (1 - TOLERANCE)
+        below = sum(done.entry.edge < least for done in self.done)
+        values = {"bound": math.floor(bound), "rounds": rounds, "below": below}
+        return StopReason(Stop.PAST_BOUND, {**values, **self._least_edge()})
+
+    def _least_edge(self) -> dict[str, float]:
+        """Return the promise and the rule that broke it most; empty if every rule kept it."""
+        promised = self.booster.promise
+        if not (promised and self.done):
+            return {}
+        worst = min((done.entry for done in self.done), key=attrgetter("edge"))
+        if worst.edge >= promised * (1 - TOLERANCE):
+            return {}
+        return {"promised": promised, "worst": worst.number, "edge": worst.edge}
 
     def _record(self, step: Step, rule: MeasuredRule, started: float) -> FinishedRound:
         error, seconds = self.rounds.training_error(self.state), time.perf_counter() - started
@@ -303,7 +329,9 @@ class Run(RunSoFar):
 
     def keep_best(self) -> None:
         """End the run, and drop the rounds after the one that was best on the validation rows."""
-        self.stopped = self.stopped or StopReason(Stop.ALL_ROUNDS, {"rounds": len(self.done)})
+        if self.stopped is None:
+            values, broken = {"rounds": len(self.done)}, self._least_edge()
+            self.stopped = StopReason(Stop.ALL_ROUNDS, values, broken=broken)
         if self.watch is not None and 0 < self.watch.rounds_to_keep < len(self.done):
             rounds = self.watch.rounds_to_keep
             del self.done[rounds:]

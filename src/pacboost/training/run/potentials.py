@@ -126,6 +126,7 @@ class Projected(Exponential):
 
     def after_round(self, by_sums: float, state: State, rounds: int) -> float:
         """Return ``by_sums``, or more if the product would fall below the floor."""
+        # below the floor the product would no longer bound the error
         normaliser = max(by_sums, self._booster.floor / self.now)
         self.now *= normaliser
         return normaliser

@@ -163,6 +163,7 @@ class QuickRounds:
         rounds, sample, watch = run.rounds, run.sample, run.watch
         search, booster, shown = rounds.search, run.booster, rounds.shown
         kinds = type(rounds), type(search), type(rounds.scores)
+        # by exact types: a subclass may have another loss, which compiled code does not know
         if kinds != (CellRounds, DenseTreeSearch, Margins) or type(booster) not in LOSSES:
             return None
         assert isinstance(search, DenseTreeSearch)
@@ -185,6 +186,7 @@ class QuickRounds:
         assert bins is not None
         n_rounds = min(self.room, self.at_once - done % self.at_once, rounds - done)
         if run.watch is not None:
+            # a batch beyond a heat would do rounds of a run that is given up
             n_rounds = int(min(n_rounds, run.watch.rounds_to_heat))
         records = self._room(n_rounds)
         progress = Progress(
@@ -242,6 +244,7 @@ class QuickRounds:
             leaves, weight, pull, wrong, edge, validation, squares, cost = line
             pull = max(1, pull)
             tree = self._tree(records, k, leaves, MAX_SUM / max(1, weight), MAX_SUM / pull)
+            # edge = 1 - 2·error; the effective size is (Σ D)²/Σ D²
             measured = Measured(pull, round(pull * (1 - edge) / 2))
             rule = MeasuredRule(tree, measured, pull**2 / squares if squares > 0 else 0.0)
             before, normaliser = potential.now, 1.0

@@ -164,6 +164,7 @@ class Rounds(ABC, Generic[R]):
         self, sample: Sample, learner: Learner, booster: Booster[Any], shown: RowsShown
     ) -> None:
         self.sample, self.booster, self.shown = sample, booster, shown
+        # other seeds help only where something is random
         self._attempts = 1 if learner.deterministic and shown.all_rows else RETRIES
         self._on_other_rows = False
         self.search = learner.on(sample)
@@ -237,11 +238,13 @@ class RuleRounds(Rounds[MeasuredAnswers]):
         weights, sample = self.booster.request(state).weights[:, 0], self.sample
         answers = sample.signs[:, 0] if sample.labels is None else sample.labels
         samme = names_class(self.booster, sample) and self.booster.multiclass == "samme"
+        # SAMME asks of K classes only to be better than guessing one of them
         error_of_guessing = 1 - 1 / sample.signs.shape[1] if samme else 0.5
         for attempt in range(self._attempts):
             seed = self.shown.seed_of(number, attempt)
             rule = self.search.find(self.shown.shown(weights, seed), answers, seed)
             candidate = self._measure(rule, weights)
+            # a rule that is wrong on most of the weight is as good as its opposite
             if candidate.measured.edge < 0 and isinstance(rule, Rule):
                 candidate = self._measure(rule.negated(), weights)
             # whole weights are rounded: a smaller edge may be an effect of the rounding
@@ -262,6 +265,7 @@ class RuleRounds(Rounds[MeasuredAnswers]):
         vote = self.booster.last_vote(state)
         self.scores.add(rule.hypothesis, vote)
         error = rule.measured.error
+        # Z_t = Σ D_t(i) exp(-vote·y_i h(x_i)) for answers of -1 and +1
         by_sums = error * math.exp(vote) + (1 - error) * math.exp(-vote)
         return Step(state, vote, vote, self.potential.after_round(by_sums, state, number))
 
@@ -356,6 +360,7 @@ class CellRounds(Rounds[MeasuredCells]):
         return MeasuredCells(hypothesis, measured, effective_size, cells, values, sums, rows)
 
     def _measured(self, sums: Sums, values: CellValues) -> Measured:
+        # edge = 1 - 2·error
         wrong = round(sums.pull * (1 - edge_of(sums, values)) / 2)
         return Measured(sums.pull, wrong)
 

@@ -96,6 +96,7 @@ def edge_of(sums: Sums, values: CellValues) -> float:
 
 def exponential_normaliser(sums: Sums, values: CellValues) -> float:
     """Return Z = Σ D exp(-y·value), from the weights of the two signs in every cell."""
+    # weights are plus + minus, and pulls plus - minus
     plus, minus = (sums.weights + sums.pulls) / 2, (sums.weights - sums.pulls) / 2
     return math.fsum((plus * exp(-values) + minus * exp(values)).ravel()) / sums.weight
 

@@ -20,6 +20,8 @@ class Stop(Enum):
     BOOSTER = auto()
     BROKEN_PROMISE = auto()
     """A rule is worse than the booster was promised."""
+    PAST_BOUND = auto()
+    """More rounds were done than the promised edge allows."""
     CALLBACK = auto()
     INTERRUPTED = auto()
     SETTLED = auto()
@@ -45,6 +47,11 @@ SENTENCES = {
     Stop.BEHIND: "another candidate is better after as many rounds",
     Stop.BOOSTER: "{sentence}",
     Stop.BROKEN_PROMISE: "{sentence}",
+    Stop.PAST_BOUND: (
+        "rules with the promised edge of {promised:g} would have ended the run within {bound:,} "
+        "rounds, so the promise is broken: {below:,} of {rounds:,} rules have less, the one of "
+        "round {worst:,} {edge:.4g}; promise less, or give a richer learner"
+    ),
     Stop.CALLBACK: "a callback stopped it",
     Stop.INTERRUPTED: "interrupted",
     Stop.SETTLED: (
@@ -67,6 +74,9 @@ SENTENCES = {
     ),
 }
 """The sentence of each kind; the names in braces are those of its values."""
+BROKEN = (
+    "; the rule of round {worst:,} has an edge of {edge:.4g}, less than the promised {promised:g}"
+)
 
 
 @dataclass(frozen=True)
@@ -86,6 +96,8 @@ class StopReason:
     """The number of rounds kept, if later ones were dropped; otherwise 0."""
     kept_is_best: bool = False
     """Whether the validation loss was best after the rounds kept; otherwise they are a minimum."""
+    broken: Mapping[str, float] = field(default_factory=dict)
+    """If rules had less than the promised edge: promise, round of the least edge, and this edge."""
     best_round: int = 0
     """The best round of a trial, if the model was refitted on all rows; otherwise 0."""
 
@@ -95,6 +107,8 @@ class StopReason:
             best = "best on the validation rows"
             why = best if self.kept_is_best else "the least number for so few rows"
             sentence += f"; the first {self.kept}, {why}, are kept"
+        if self.broken:
+            sentence += BROKEN.format(**self.broken)
         if self.best_round:
             if self.kind is Stop.ALL_ROUNDS:
                 sentence = f"{self.values['rounds']} rounds"

@@ -76,14 +76,14 @@ class BadCell(Exception):  # noqa: N818 - an oracle adds the position and raises
         self.row = row
 
 
-class Held:
+class RowBlock:
     """Rows with their labels: a matrix, a sparse matrix, or a mapping of named columns.
 
     Columns are NumPy arrays, narwhals series or Arrow columns; only selected rows are converted.
     Rows are float32 if the types of all columns fit into it, else float64; rows of a sparse matrix
     stay sparse.
 
-    >>> held = Held(np.array([[1, 2], [3, 4], [5, 6]]), np.array(["a", "b", "c"]))
+    >>> held = RowBlock(np.array([[1, 2], [3, 4], [5, 6]]), np.array(["a", "b", "c"]))
     >>> held.take(np.array([2, 0]))[0].rows().tolist()
     [[5.0, 6.0], [1.0, 2.0]]
     >>> pa = need("pyarrow")
@@ -196,7 +196,7 @@ def _values(column: NDArray[Any] | nw.Series[Any] | ArrowColumn) -> NDArray[Any]
     return numbers_of(column) if isinstance(column, nw.Series) else doubles(column)
 
 
-def hold_arrow(table: ArrowTable, target: str, labels: NDArray[Any] | None = None) -> Held:
+def hold_arrow(table: ArrowTable, target: str, labels: NDArray[Any] | None = None) -> RowBlock:
     """Make rows of an Arrow table with a column of labels, or with labels converted before.
 
     A numeric column without missing values is not copied.
@@ -204,7 +204,7 @@ def hold_arrow(table: ArrowTable, target: str, labels: NDArray[Any] | None = Non
     label_column = encoded(table.column(target)) if labels is None else labels
     features = table.drop_columns([target])
     columns = dict(zip(features.column_names, map(_in_place, features.columns), strict=True))
-    return Held(columns, label_column, nbytes=features.nbytes + label_column.nbytes)
+    return RowBlock(columns, label_column, nbytes=features.nbytes + label_column.nbytes)
 
 
 def _in_place(column: ArrowColumn) -> Any:
@@ -241,7 +241,7 @@ def encoded(column: ArrowColumn) -> Any:
     return column.dictionary_encode()
 
 
-def hold(X: Any, y: Any) -> Held:
+def hold(X: Any, y: Any) -> RowBlock:
     """Make rows of examples and labels of any type, without converting them."""
     is_series = isinstance(nw.from_native(y, pass_through=True, series_only=True), nw.Series)
     labels = nw.from_native(y, series_only=True) if is_series else np.asarray(y)
@@ -254,7 +254,7 @@ def hold(X: Any, y: Any) -> Held:
         raise DataError(
             f"there are {X.shape[0]} rows but {len(labels)} labels; give one label for each row"
         )
-    return _hold_columns(X, labels) if by_columns else Held(X, labels)
+    return _hold_columns(X, labels) if by_columns else RowBlock(X, labels)
 
 
 def _matrix(X: object) -> NDArray[Any]:
@@ -276,13 +276,13 @@ def _matrix(X: object) -> NDArray[Any]:
     return array
 
 
-def hold_frame(frame: object, target: str, drop: Collection[str], where: str) -> Held:
+def hold_frame(frame: object, target: str, drop: Collection[str], where: str) -> RowBlock:
     """Make rows of a data frame with a column of labels."""
     X, y = split_frame(frame, target, drop, where)
     return _hold_columns(X, y, int(open_frame(frame).estimated_size()))
 
 
-def _hold_columns(X: object, labels: object, nbytes: int = 0) -> Held:
+def _hold_columns(X: object, labels: object, nbytes: int = 0) -> RowBlock:
     """Make rows of a data frame of numbers and booleans: pandas, polars or Arrow."""
     frame = open_frame(X)
     names, kinds = [str(name) for name in frame.columns], frame.schema.values()
@@ -298,7 +298,7 @@ def _hold_columns(X: object, labels: object, nbytes: int = 0) -> Held:
             columns[name] = _in_place(series.to_arrow())
         elif getattr(native, "num_chunks", 2) == 1:  # Arrow
             columns[name] = _in_place(native)
-    return Held(columns, labels, nbytes=nbytes)
+    return RowBlock(columns, labels, nbytes=nbytes)
 
 
 def split_frame(
