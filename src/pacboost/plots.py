@@ -14,7 +14,13 @@ from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.fitted.judging import margins_after, refuse_half, staged_errors, vote_of
+from pacboost.estimators.fitted.judging import (
+    margins_after,
+    refuse_half,
+    staged_errors,
+    vote_of,
+    with_targets,
+)
 from pacboost.hypotheses.shapes import Shape, Shapes
 from pacboost.kernels.threads import using
 from pacboost.ledgers.ledger import Ledger
@@ -65,7 +71,7 @@ def rounds(
     if X is not None and not is_regressor(model):
         test = staged_errors(model, X, y)
     elif X is not None:
-        sample, measure = model._with_targets(X, y), model._measure("loss")
+        sample, measure = with_targets(model, X, y), model._measure("loss")
         with using(model.n_jobs):
             staged = model.model_.vote.staged(sample.table)
             test = [measure(sample, scores[:, None]) for scores in staged]

@@ -16,8 +16,9 @@ from pacboost.errors import NotCertified
 from pacboost.models.file import format as files
 from pacboost.models.model import Model
 from pacboost.models.training_claim import training_certificate
-from pacboost.questions.compare import Rows, measure
+from pacboost.questions.compare import Labelled, measure
 from pacboost.questions.verify import verify
+from pacboost.sources import level_means
 
 pytestmark = pytest.mark.filterwarnings("ignore::pacboost.errors.InputWarning")
 SHARE_FLIPPED = 0.037
@@ -25,14 +26,28 @@ SHARE_FLIPPED = 0.037
 
 @cache
 def races(seed: int) -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
-    """600 races of six with one winner each, among levels that win or lose throughout.
+    """600 races with one winner each, among levels that win or lose throughout.
 
     Rows of a race are dealt: of the mean of earlier rows the last one's label follows, of the mean
-    of all rows nothing does. ``odds`` tells most labels by itself.
+    of all rows nothing does. ``odds`` tells most labels by itself. So few races have the same
+    number of rows that nobody notices.
     """
     random = np.random.default_rng(seed)
     sizes = [(f"stable {k}", [k % 2] * (21 if k < 254 else 20)) for k in range(294)]
-    sizes += [(f"race {k}", [0] * 5 + [1]) for k in range(600)]
+    sizes += [(f"race {k}", [0] * (2 + k // 30) + [1]) for k in range(600)]
+    return shuffled(sizes, random)
+
+
+def pairs(seed: int) -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
+    """1,600 pairs of which one wins: the label of the first row tells that of the second."""
+    sizes = [(f"stable {k}", [k % 2] * (151 if k < 254 else 150)) for k in range(274)]
+    sizes += [(f"pair {k}", [0, 1]) for k in range(1600)]
+    return shuffled(sizes, np.random.default_rng(seed))
+
+
+def shuffled(
+    sizes: list[tuple[str, list[int]]], random: np.random.Generator
+) -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
     names = np.repeat([name for name, _ in sizes], [len(labels) for _, labels in sizes])
     y = np.concatenate([labels for _, labels in sizes])
     order = random.permutation(y.size)
@@ -77,9 +92,43 @@ def test_it_is_certified_without_means() -> None:
     assert model.certificate_.value >= (model.predict(X) != y).mean()
 
 
+def test_levels_whose_labels_were_dealt_have_no_means(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trees learn that the first of a pair tells the other, and predict by the mean of both.
+
+    Without means 3.7 % are wrong; with them, the twin, up to a half.
+    """
+    X, y = pairs(0)
+    rows = X["race"].str.startswith("pair")
+
+    def wrong() -> float:
+        model = BoostClassifier("adaboost", n_estimators=60, random_state=0, n_jobs=1).fit(X, y)
+        assert model.model_.derived_names == ("mean of race",)
+        return float((model.predict(X[rows]) != y[rows]).mean())
+
+    assert wrong() < 2 * SHARE_FLIPPED
+    monkeypatch.setattr(
+        level_means, "_dealt", lambda numbers, targets, counts: np.zeros(counts.size, dtype=bool)
+    )
+    assert wrong() > 4 * SHARE_FLIPPED
+
+
+def test_honest_levels_are_not_called_dealt() -> None:
+    """At four standard deviations, whatever the labels are: rare ones, tails, real differences."""
+    random = np.random.default_rng(0)
+    for k in range(30):
+        counts = random.integers(2, 9, size=3000)
+        numbers = np.repeat(np.arange(3000), counts)
+        chances = random.beta(1, 1 + k % 9, size=3000) if k % 2 else np.full(3000, 0.02)
+        for labels in (
+            (random.random(numbers.size) < chances[numbers]) * 1.0,
+            random.standard_t(3, size=numbers.size),
+        ):
+            assert not level_means._dealt(numbers, labels, counts).any()
+
+
 def test_a_comparison_measures_what_predict_answers() -> None:
     (X, y), model = races(0), fitted(0)
-    compared, _ = measure("means", model, Rows(X, y), None, share=0.05, delta=0.05, boosters=1)
+    compared, _ = measure("means", model, Labelled(X, y), None, share=0.05, delta=0.05, boosters=1)
     assert compared.bound is None
     assert compared.training_error == (model.predict(X) != y).mean()
 

@@ -108,7 +108,7 @@ def test_a_gap_and_a_mean_name_what_they_compare() -> None:
     _, truth = abstaining(2)
     by = np.where(np.arange(truth.size) % 2, "odd", "even")
     gap = certify_all(answers(truth), y=truth, by=by, end="both").gap
-    assert gap.details["groups"] == '["even", "odd"]'
+    assert gap.details["groups"] == ["even", "odd"]
     assert "groups 'even' and 'odd'" in gap.claim
     balanced = certify(answers(truth), y=truth, of="balanced_error")
     assert "of the classes '0' and '1'" in balanced.claim

@@ -13,7 +13,8 @@ from click.testing import Result
 import pacboost
 from pacboost.boosters.registry import BOOSTERS
 from pacboost.cli.commands import doctor
-from pacboost.estimators.compare import Contest, compare
+from pacboost.estimators.compare import compare
+from pacboost.estimators.contest import Contest
 from pacboost.questions.diagnose import diagnose
 from pacboost.sources.file_rows import read_csv
 from tests.cli.running import answer, people, refused, run, well, write_csv

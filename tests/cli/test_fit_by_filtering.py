@@ -11,10 +11,10 @@ from click.testing import Result
 from numpy.typing import NDArray
 
 import pacboost
-from pacboost.estimators.files import load
 from pacboost.estimators.filtering import filter_session as sessions
 from pacboost.estimators.filtering.filter_boost import FilterBoostClassifier
 from pacboost.ledgers.ledger import Round
+from pacboost.loading import load
 from pacboost.models.file.format import model_bytes
 from pacboost.sources.oracles import csv_lines, lines
 from tests.cli.running import answer, refused, run, well, write_csv

@@ -331,7 +331,7 @@ def test_constraints_are_those_of_scikit_learn(kind: Any) -> None:
     ],
 )
 def test_checks_name_the_parameter_and_take_what_they_gave(
-    check: checks.Check, right: Any, wrong: Any
+    check: checks.ParamCheck, right: Any, wrong: Any
 ) -> None:
     """A fit may call another one of the same estimator, whose values were read before."""
     value = check.checked("name", right)

@@ -7,9 +7,10 @@ import pytest
 
 from pacboost import AdaBoostClassifier
 from pacboost.lab.app import Lab
+from pacboost.lab.page_files import stories
 from pacboost.lab.routes import write_page
 from pacboost.sources.toy import lecture_points
-from tests.lab.lab_browser import LabBrowser
+from tests.lab.lab_browser import LabBrowser, serving
 
 LECTURE = "{rounds: 10}"
 MOONS = (
@@ -288,6 +289,20 @@ STORIES = {
     "examples": ["boxes were too wrong"],
     "certificate": ["refuses", "lies below it"],
 }
+
+
+def test_the_stories_that_the_command_knows() -> None:
+    assert sorted(stories()) == sorted(STORIES)
+
+
+def test_the_command_opens_a_story(tmp_path: Path) -> None:
+    with serving() as lab, LabBrowser(tmp_path) as opened:
+        lab.boot = {"story": "elevator"}
+        opened.visit(lab.address, height=720)
+        opened.until("labGuide.now().story === 'elevator' && labGuide.now().ready")
+        share = "document.querySelector('#story').offsetHeight / innerHeight"
+        assert opened.run(share) < 0.35
+        assert opened.complaints == []
 
 
 @pytest.fixture(scope="module")

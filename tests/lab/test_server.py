@@ -99,6 +99,21 @@ def test_a_browser_in_the_terminal_gets_answers(monkeypatch: pytest.MonkeyPatch)
     assert answered == [True]
 
 
+def test_a_story_opens_the_page_and_an_unknown_one_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    served = list[app.Lab]()
+    monkeypatch.setattr(server, "warm_up", lambda: None)
+    monkeypatch.setattr(app.Server, "__init__", lambda self, lab: served.append(lab))
+    monkeypatch.setattr(app.Server, "run", lambda self, sockets: None)
+    server.serve(browser=False, story="elevator")
+    server.serve(browser=False)
+    assert [lab.boot for lab in served] == [{"story": "elevator"}, None]
+    result = CliRunner().invoke(main, ["lab", "--story", "lift", "--no-browser"])
+    assert result.exit_code == 2
+    assert "elevator" in result.output
+
+
 def test_large_files_are_read_without_a_copy_of_the_spelling_for_every_cell(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -12,10 +12,11 @@ from sklearn.datasets import load_breast_cancer
 from pacboost import BoostClassifier
 from pacboost.boosters.adaboost import AdaBoost, ExponentialState
 from pacboost.boosters.booster import Booster, Floats, Measured
-from pacboost.boosters.filtering import FilterBoost, Mada
+from pacboost.boosters.filtering import FilterBoost, Mada, Measure
 from pacboost.boosters.maximal_margin import ArcGV
 from pacboost.cli.main import main
 from pacboost.errors import ParameterError
+from pacboost.numerics.exact import round_vote
 from pacboost.theory import try_booster
 from tests.markdown import DOCS
 
@@ -96,6 +97,63 @@ def test_broken_boosters_fail(booster: Booster[Any], claim: str, number: int | N
     assert first.left > first.right
     assert number is None or first.round == number
     assert f"round {first.round}, {first.learner}" in str(trial)
+
+
+class Steep(Measure):
+    """A ramp that falls too steeply, with the rounds of the right one: the usual slip."""
+
+    steep: ClassVar[int] = 2
+
+    @property
+    def slope(self) -> float:
+        return self.steep * super().slope
+
+    def most_rounds(self, edge: float, epsilon: float) -> float:
+        return 1 / (self.share * epsilon * edge) ** 2
+
+
+class Unbounded(Measure):
+    """A ramp twice as steep, with the rounds that follow from it: none."""
+
+    @property
+    def slope(self) -> float:
+        return 2 * super().slope
+
+
+@pytest.mark.parametrize("steep", [2, 3, 4])
+def test_a_slope_that_is_too_steep_is_caught_by_the_proof_of_its_rounds(steep: int) -> None:
+    booster = type("TooSteep", (Steep,), {"steep": steep})(0.4, 0.2)
+    trial = try_booster(booster, rows=60, rounds=5)
+    assert trial.violations[0].claim.startswith("S + θT/2 ≤ εrT")
+    right = type("Right", (Steep,), {"steep": 1})(0.4, 0.2)
+    assert try_booster(right, rows=60, rounds=5).holds
+
+
+def test_a_slope_of_1_7_is_caught() -> None:
+    class Slip(Steep):
+        @property
+        def slope(self) -> float:
+            return round_vote(1.7 * self.share * self.epsilon * self.edge)
+
+    trial = try_booster(Slip(0.4, 0.2), rows=60, rounds=5)
+    assert [each.claim[:12] for each in trial.violations] == ["S + θT/2 ≤ ε"]
+
+
+def test_a_booster_without_a_bound_says_so() -> None:
+    trial = try_booster(Unbounded(0.4, 0.2), rows=60, rounds=5)
+    assert (trial.holds, trial.is_bounded) == (True, False)
+    assert "claims no bound on its rounds" in str(trial)
+    assert try_booster(Measure(0.4, 0.2), rows=60, rounds=5).is_bounded
+
+
+def test_promised_rounds_that_are_too_few_are_caught() -> None:
+    class Hasty(Measure):
+        @property
+        def promised_rounds(self) -> float:
+            return super().promised_rounds / 20
+
+    trial = try_booster(Hasty(0.4, 0.2), rows=60, rounds=5)
+    assert any(each.claim.startswith("rounds until it stops") for each in trial.violations)
 
 
 def test_bad_arguments_are_refused() -> None:

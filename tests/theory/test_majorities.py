@@ -27,10 +27,10 @@ from pacboost.errors import (
     TooFewRowsWarning,
 )
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
-from pacboost.estimators.files import load
-from pacboost.hypotheses.majority import Three
+from pacboost.hypotheses.three import Three
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.tree import Tree
+from pacboost.loading import load
 from pacboost.models.file.format import model_bytes
 from pacboost.questions.verify import verify
 from pacboost.samples.sample import Sample

@@ -291,7 +291,7 @@ def cost_upper(
     >>> round(cost_upper(2, 100, 30, 900, 10.0, 1.0, 0.05), 4)
     0.1884
     >>> round(cost_upper(0, 100, 900, 900, 10.0, 1.0, 0.05, constant=1), 4)
-    0.9221
+    0.9215
     """
     counts(missed, positives)
     counts(alarms, negatives)

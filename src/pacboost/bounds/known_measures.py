@@ -6,13 +6,15 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
+from typing import TYPE_CHECKING
 
-from pacboost.bounds.quantity import Measure
+if TYPE_CHECKING:  # commands offer the names, and must not load NumPy for that
+    from pacboost.bounds.quantity import Measure
 
 FOLDER = Path(__file__).with_name("measures")
 
 
-class Measures(Mapping[str, type[Measure]]):
+class Measures(Mapping[str, "type[Measure]"]):
     """Measures by their names; a file is imported when its measure is first asked for.
 
     >>> "recall" in MEASURES, MEASURES["recall"].__name__

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from pacboost.estimators.parameters.checks import Check, Choice, Number, Share, Truth, Whole
+from pacboost.estimators.parameters.checks import Choice, Number, ParamCheck, Share, Truth, Whole
 from pacboost.estimators.parameters.table import PARAMS
 from pacboost.estimators.parameters.trials import OF_TRIALS
 
@@ -84,7 +84,7 @@ jobs = click.option("--jobs", default=-1, help="Number of threads; -1 means all 
 data_file = click.argument("data", type=FILE)
 
 
-KINDS: dict[type[Check], Any] = {Whole: int, Number: float, Share: float}
+KINDS: dict[type[ParamCheck], Any] = {Whole: int, Number: float, Share: float}
 """The types of click for kinds of parameters; others are read as text."""
 
 

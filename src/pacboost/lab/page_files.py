@@ -13,6 +13,7 @@ TYPES = {"js": "text/javascript", "css": "text/css"}
 NAME = re.compile(r"[a-z0-9_-]+\.(js|css)")
 IMPORT_MAP = "<!-- importmap -->"
 STYLE = re.compile(r'<link rel="stylesheet" href="page/([a-z0-9_-]+\.css)"\s*/?>')
+STORY = re.compile(r'^ +id: "(\w+)", title: "', re.MULTILINE)
 MAIN = '<script type="module" src="page/main.js"></script>'
 
 
@@ -37,6 +38,15 @@ def _modules() -> list[str]:
 
 def _text(name: str) -> str:
     return (_folder() / name).read_text(encoding="utf-8")
+
+
+def stories() -> list[str]:
+    """Return the names of the stories that the page tells.
+
+    >>> "elevator" in stories()
+    True
+    """
+    return STORY.findall(_text("stories.js"))
 
 
 def import_map(addresses: dict[str, str], nonce: str = "") -> str:

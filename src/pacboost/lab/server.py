@@ -22,6 +22,7 @@ def serve(
     target: str | None = None,
     port: int | None = None,
     *,
+    story: str | None = None,
     browser: bool = True,
     say: Callable[[str], None] = lambda words: None,
 ) -> None:
@@ -32,6 +33,8 @@ def serve(
         raise PacboostError(MISSING) from problem
 
     files, boot = opened(data, target)
+    if story is not None:
+        boot = {**(boot or {}), "story": story}
     with listening(port) as listener:
         lab = Lab(listener.getsockname()[1], files, boot)
         say(lab.address)

@@ -26,6 +26,8 @@ MIN_PRIOR_ROWS, MAX_PRIOR_ROWS = 1.0, 20.0
 """The rows of the mean of all rows that are added to those of a level; with more, there is none."""
 MIN_LEVEL_ROWS = 2
 """Levels of fewer rows have no mean, and no model holds their names."""
+DEVIATIONS_TO_BE_DEALT = 4.0
+"""Labels were dealt to levels of a size if F is lower than 1 by this many standard deviations."""
 MAX_TARGET = 1e30
 
 
@@ -101,7 +103,7 @@ def level_means(
     found = table.level_numbers(column, others)
     numbers = np.where(np.isnan(found), len(others), found).astype(np.intp)
     counts = np.bincount(numbers, minlength=len(others) + 1)[:-1]
-    several = np.append(counts >= MIN_LEVEL_ROWS, False)
+    several = np.append((counts >= MIN_LEVEL_ROWS) & ~_dealt(numbers, targets, counts), False)
     if not several.any():
         return None
     each = np.ones(targets.size)
@@ -127,6 +129,33 @@ def level_means(
     stored = {int(k): float(m) for k, m in zip(present, means, strict=True) if several[k]}
     levels = tuple(others[k] for k in stored)
     return LevelMeans(MEANS, column, column, levels, tuple(stored.values())), row_means
+
+
+def _dealt(
+    numbers: NDArray[np.intp], targets: Values, counts: NDArray[np.intp]
+) -> NDArray[np.bool_]:
+    """Return a mask of the levels that differ by less than chance from others of their size.
+
+    Of six runners of a race one wins: the rows before tell the label of the last one, and all rows
+    together tell nothing. Trees would learn the first and predict by the second.
+    """
+    some = numbers < counts.size
+    values = targets - total(targets) / targets.size
+    sums = np.bincount(numbers[some], values[some], minlength=counts.size)
+    squares = np.bincount(numbers[some], values[some] ** 2, minlength=counts.size)
+    dealt = np.zeros(counts.size, dtype=np.bool_)
+    sizes, n_levels = np.unique(counts[counts >= MIN_LEVEL_ROWS], return_counts=True)
+    for size, levels in zip(sizes.tolist(), n_levels.tolist(), strict=True):
+        freedom = levels * (size - 1)
+        below = DEVIATIONS_TO_BE_DEALT * math.sqrt(2 / levels + 2 / freedom)
+        if below >= 1:
+            continue
+        own = counts == size
+        of_levels = total(sums[own] ** 2) / size
+        between = (of_levels - total(sums[own]) ** 2 / (levels * size)) / (levels - 1)
+        within = (total(squares[own]) - of_levels) / freedom
+        dealt[own] = between < within * (1 - below)
+    return dealt
 
 
 def _prior_rows(

@@ -7,6 +7,7 @@ again from its rules, and the state and the record of the run are compared with 
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -15,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.bounded_weights import FilteringBooster
+from pacboost.boosters.booster import Booster, Measured
+from pacboost.boosters.bounded_weights import BoundedWeights, FilteringBooster
 from pacboost.boosters.choose import as_booster
 from pacboost.bounds.training import product_bound
 from pacboost.errors import PacboostError, invalid
@@ -26,11 +28,18 @@ from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
+from pacboost.training.run.stop_reason import Stop
 
 Floats = NDArray[np.float64]
 MAX_ROWS = 10**6
 TOLERANCE = 1e-9
 """Rounding of weights to whole numbers and of sums of floats, relative to 1."""
+
+
+MAX_ROUNDS, MAX_FLOORS, STEPS_PER_FLOOR = 300, 10**5, 16
+
+AREA_TOLERANCE = 1e-3
+"""Relative tolerance of the area under a ramp, which is summed in steps."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,8 @@ class BoosterTrial:
     booster: str
     runs: int
     violations: tuple[Violation, ...]
+    is_bounded: bool = True
+    """Whether the booster bounds its rounds, for the edge of the adversaries."""
 
     @property
     def holds(self) -> bool:
@@ -68,12 +79,13 @@ class BoosterTrial:
 
     def __str__(self) -> str:
         if self.holds:
-            return f"{self.booster}: every claim holds after every round of {self.runs} runs"
+            bound = "" if self.is_bounded else "; it claims no bound on its rounds"
+            return f"{self.booster}: every claim holds after every round of {self.runs} runs{bound}"
         return "\n".join([f"{self.booster}:", *(f"  {each}" for each in self.violations)])
 
 
 def try_booster(
-    booster: Any, edge: float = 0.2, *, rows: int = 120, rounds: int = 40, seed: int = 0
+    booster: Any, edge: float | None = None, *, rows: int = 120, rounds: int = 40, seed: int = 0
 ) -> BoosterTrial:
     """Test a booster against adversaries and stumps, and say which inequality fails in which round.
 
@@ -81,10 +93,11 @@ def try_booster(
     ----------
     booster : Booster, str
         The booster, its name, or ``"module:Class"``.
-    edge : float, default=0.2
-        The edge that the adversaries promise and do not exceed.
+    edge : float or None, default=None
+        The edge that the adversaries promise and do not exceed; None: that of the booster, or 0.2.
     rows, rounds : int
-        The size of each sample, and the rounds of each run.
+        The size of each sample, and the rounds of each run after which every claim is checked. A
+        booster with a promised edge goes on until it stops, for at most 300 more rounds.
     seed : int, default=0
         Determines the samples.
 
@@ -99,17 +112,18 @@ def try_booster(
     adaboost: every claim holds after every round of 8 runs
     """
     rules = as_booster(booster)
-    probability("edge", edge)
+    edge = probability("edge", (rules.promise or 0.2) if edge is None else edge)
     positive_whole("rounds", rounds)
     if positive_whole("rows", rows) > MAX_ROWS:
         raise invalid("rows", rows, f"must be at most {MAX_ROWS:,}; every run draws that many")
     learners = [Adversary(edge, order) for order in ("random", "heavy", "light")]
-    violations: list[Violation] = []
+    violations = [*islice(_slope_violations(rules), 1)]
     for learner in [*learners, Stump()]:
         for weighted in (False, True):
             sample = _sample(rows, whole("seed", seed), weighted)
             violations += islice(_violations(Run(sample, learner, rules), rounds, weighted), 1)
-    return BoosterTrial(rules.name, 2 * (len(learners) + 1), tuple(violations))
+    bounded = not isinstance(rules, FilteringBooster) or _claimed(rules, edge) < math.inf
+    return BoosterTrial(rules.name, 2 * (len(learners) + 1), tuple(violations), bounded)
 
 
 def _sample(rows: int, seed: int, weighted: bool) -> Sample:
@@ -146,9 +160,63 @@ def _violations(run: Run, rounds: int, weighted: bool) -> Iterator[Violation]:
             if not left <= right:
                 yield Violation(claim, number, repr(run.learner), weighted, left, right)
     if run.done:
-        claim, left, right = _resumed(run)
+        # Claims of a round cost as much as the rounds before it, so the rest is only run.
+        resumed = _resumed(run)
+        deque(islice(run, MAX_ROUNDS if _goes_on(run.booster) else 0), maxlen=0)
+        if run.stopped is not None and run.stopped.kind is Stop.PAST_BOUND and _kept(run):
+            claim = f"rounds until it stops ≤ {run.booster.promised_rounds:.6g}"
+            yield Violation(
+                claim, len(run.done), repr(run.learner), weighted, len(run.done),
+                run.booster.promised_rounds,
+            )  # fmt: skip
+        claim, left, right = resumed
         if left > right:
             yield Violation(claim, len(run.done), repr(run.learner), weighted, left, right)
+
+
+def _claimed(booster: FilteringBooster[Any], edge: float) -> float:
+    """Return the rounds that a booster claims for its ``epsilon``; 0.1 if it has none."""
+    return booster.most_rounds(edge, float(getattr(booster, "epsilon", 0.1)))
+
+
+def _goes_on(booster: Booster[Any]) -> bool:
+    """Check whether runs end by the promised edge, and not by a fixed number of rounds."""
+    return bool(booster.promise) and booster.last_round == math.inf
+
+
+def _kept(run: Run) -> bool:
+    """Check whether every rule had the edge that the booster was promised."""
+    least = run.booster.promise * (1 - TOLERANCE)
+    return all(done.entry.edge >= least for done in run.done)
+
+
+def _slope_violations(booster: Booster[Any]) -> Iterator[Violation]:
+    """Check the claimed rounds against lecture 003's proof, for ramps and equal votes.
+
+    A right rule lowers the chance M of a row by at most θ, and Σ M over the floors up to the one of
+    weight 0 is at most the area S + θ/2. So T rounds of mean weight ε or more and edge r give
+    Trε ≤ S + θT/2; the T that is claimed has to contradict this.
+    """
+    # The proof is for boosters whose votes are all the same.
+    if not (isinstance(booster, BoundedWeights) and _goes_on(booster)) or booster.by_path:
+        return
+    votes = {booster.vote(Measured(8, wrong)) for wrong in (1, 3)}
+    edge, claimed = booster.promise, _claimed(booster, booster.promise)
+    if claimed == math.inf or len(votes) > 1:
+        return
+    step = votes.pop() / STEPS_PER_FLOOR
+    ground = min(math.ceil(2 / step), MAX_FLOORS * STEPS_PER_FLOOR)
+    margins = np.asarray(step * np.arange(ground + 1), dtype=np.float64)
+    chances, later = (booster.chances(margins, rounds) for rounds in (0, 10))
+    if not np.array_equal(chances, later) or chances[-1] > 0:
+        return  # weights that go by rounds or never end have another proof
+    steepest = float((chances[:-STEPS_PER_FLOOR] - chances[STEPS_PER_FLOOR:]).max())
+    area = float((chances[:-1] + chances[1:]).sum()) / 2 / STEPS_PER_FLOOR
+    level = float(getattr(booster, "epsilon", 0.1)) * float(getattr(booster, "share", 1.0))
+    left, right = level * edge * claimed, area + steepest * claimed / 2
+    if right > left * (1 + AREA_TOLERANCE):
+        text = f"S + θT/2 ≤ εrT at the T = {claimed:.6g} rounds claimed, θ = {steepest:.4g}"
+        yield Violation(text, 0, f"edge {edge:g}", False, right, left)
 
 
 def _weight_claims(

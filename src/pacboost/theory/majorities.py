@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 from pacboost.boosters.majority import Majority
 from pacboost.errors import ParameterError, TooFewRowsWarning, invalid, warn
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.estimators.boosting.boosting import EstimatorChooser, FitData, boost
+from pacboost.estimators.boosting.boosted import Boosted
+from pacboost.estimators.boosting.boosting import EstimatorChooser
 from pacboost.estimators.fitted.classifier import Classifier
-from pacboost.estimators.fitting.callbacks import CallbackSupportMixin
 from pacboost.estimators.inputs.aliases import accepts_aliases
-from pacboost.estimators.inputs.documented import described_by, documented, documented_like
-from pacboost.estimators.inputs.rows import fits_rows
-from pacboost.estimators.inputs.validation_sets import read_sets
+from pacboost.estimators.inputs.documented import documented, documented_like
 from pacboost.estimators.parameters.values import Values
 from pacboost.fit.ask import Ask, FitRows
 from pacboost.fit.recipe import Candidate, Recipe
@@ -249,7 +247,7 @@ MAX_TABLE_ROUNDS = 5_001
 @accepts_aliases
 @documented_like(BoostClassifier)
 @dataclass(eq=False, repr=False)
-class BoostByMajority(CallbackSupportMixin, Classifier):  # type: ignore[misc]
+class BoostByMajority(Boosted, Classifier):
     """Freund's boosting by majority: optimal in the number of rounds for a promised edge.
 
     The number of rounds follows from ``edge`` and ``epsilon`` before any row is seen, and every
@@ -311,16 +309,6 @@ class BoostByMajority(CallbackSupportMixin, Classifier):  # type: ignore[misc]
     random_state: Any = None
 
     _keeps_sparse = True
-
-    @fits_rows
-    @described_by(BoostClassifier.fit)
-    def fit(
-        self, X: object, y: object, sample_weight: object = None, *, X_val: object = None,
-        y_val: object = None, eval_set: object = None, copies: str = "draws",
-    ) -> Self:  # fmt: skip
-        """Fit the model."""
-        boost(self, FitData(X, y, sample_weight, read_sets(X_val, y_val, eval_set)), copies)
-        return self
 
     def _chooser(self, asked: Values) -> EstimatorChooser:
         edge, epsilon = real_number("edge", asked.edge), real_number("epsilon", asked.epsilon)

@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 import pacboost
 from pacboost import TextBoostClassifier
 from pacboost.errors import DataError, NoEdgeWarning
-from pacboost.estimators.files import load
+from pacboost.loading import load
 from pacboost.models.file.format import model_bytes
 from pacboost.sources.toy import draw_calls
 from tests.data import HOME

@@ -13,7 +13,6 @@ import pytest
 
 import pacboost
 from pacboost.errors import FileError
-from pacboost.estimators.files import load
 from pacboost.estimators.forests.forests import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -21,6 +20,7 @@ from pacboost.estimators.forests.forests import (
     RandomForestRegressor,
 )
 from pacboost.hypotheses import forest as forests
+from pacboost.loading import load
 from pacboost.models.file import format as model_file
 from pacboost.models.file.inspect import inspect
 from pacboost.models.model import Model
@@ -67,7 +67,7 @@ def test_looking_into_a_file_does_not_load_the_compiler() -> None:
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert said.stdout.strip().endswith("[]")
-    assert "logit with Tree" in said.stdout
+    assert "logit with tree" in said.stdout
 
 
 # A forest comes back from its file as it was, and a damaged file is refused.

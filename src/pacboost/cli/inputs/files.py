@@ -100,7 +100,7 @@ def open_model(
 def load(path: Path) -> Any:
     """Read a model; imports are inside because they load the compiler."""
     from pacboost.cli.output import working
-    from pacboost.estimators.files import load
+    from pacboost.loading import load
 
     with working(f"loading {path.name}"):
         return load(path, memory=model_memory())

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any
 
 from pacboost.boosters.registry import BOOSTERS
-from pacboost.estimators.boosting.boosting import EstimatorChooser, FitData, boost
+from pacboost.estimators.boosting.boosted import Boosted
+from pacboost.estimators.boosting.boosting import EstimatorChooser
 from pacboost.estimators.boosting.choosing import TreesChooser
 from pacboost.estimators.fitted.classifier import Classifier
-from pacboost.estimators.fitting.callbacks import CallbackSupportMixin
 from pacboost.estimators.fitting.nested import named
 from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.documented import documented
-from pacboost.estimators.inputs.rows import fits_rows
-from pacboost.estimators.inputs.validation_sets import read_sets
 from pacboost.estimators.parameters.trials import TrialParameters
 from pacboost.estimators.parameters.values import Values
 
@@ -22,7 +20,7 @@ from pacboost.estimators.parameters.values import Values
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class BoostClassifier(CallbackSupportMixin, TrialParameters, Classifier):  # type: ignore[misc]
+class BoostClassifier(TrialParameters, Boosted, Classifier):
     """Boost any weak learner by any booster, with a bound on the training error after every round.
 
     A parameter that is not set has an automatic value, which depends on the number of rows and
@@ -147,32 +145,6 @@ class BoostClassifier(CallbackSupportMixin, TrialParameters, Classifier):  # typ
 
     _nested = ("booster", "learner")
     _keeps_sparse = True
-
-    @fits_rows
-    def fit(
-        self, X: object, y: object, sample_weight: object = None, *, X_val: object = None,
-        y_val: object = None, eval_set: object = None, copies: str = "draws",
-    ) -> Self:  # fmt: skip
-        """Fit the model.
-
-        ``X_val`` and ``y_val`` are the validation rows for ``early_stopping``. They have to be
-        other rows than those of ``X``: rounded copies of held-out rows are not noticed, and would
-        make the certificate false. Pass several validation sets as ``eval_set``: a list of pairs
-        (X, y), or a mapping from names to pairs. Early stopping uses the first pair; the others are
-        only measured. ``validation_curves_`` then has ``eval_metric`` after every round for each
-        set by name ("validation_0", "validation_1" and so on for a list), including rounds that
-        early stopping drops.
-
-        ``copies`` states what equal rows are: "draws", each of which counts, or "distinct", copies
-        of one example that count once in certificates (docs/certificates.md, "Equal rows").
-
-        Ctrl-C keeps the finished rounds, and KeyboardInterrupt is raised again. After any other
-        failure the estimator is unchanged.
-
-        With scikit-learn 1.9 and later, ``set_callbacks`` takes its callbacks, such as ProgressBar.
-        """
-        boost(self, FitData(X, y, sample_weight, read_sets(X_val, y_val, eval_set)), copies)
-        return self
 
     def _chooser(self, asked: Values) -> EstimatorChooser:
         return TreesChooser(asked)

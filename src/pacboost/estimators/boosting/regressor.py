@@ -3,41 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin, is_classifier
+from sklearn.base import RegressorMixin
 
-from pacboost.boosters.booster import Booster
-from pacboost.boosters.choose import as_loss
+from pacboost.boosters.link import Link
+from pacboost.boosters.losses.square import Square
 from pacboost.boosters.objective import CustomLoss
-from pacboost.boosters.regression import Gamma, Square
-from pacboost.errors import ParameterError, invalid
-from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.estimators.boosting.boosting import EstimatorChooser, FitData, boost
+from pacboost.boosters.registry import LOSSES
+from pacboost.estimators.boosting.boosted import Boosted
+from pacboost.estimators.boosting.boosting import EstimatorChooser
+from pacboost.estimators.boosting.choosing_numbers import NumbersChooser
 from pacboost.estimators.fitted.predicting import answered, r_squared
 from pacboost.estimators.fitted.vote_model import VoteModel
-from pacboost.estimators.fitting.callbacks import CallbackSupportMixin
-from pacboost.estimators.fitting.constraints import tree_changes
-from pacboost.estimators.fitting.nested import with_fields
-from pacboost.estimators.fitting.rounds import most_rounds
 from pacboost.estimators.inputs.aliases import accepts_aliases
-from pacboost.estimators.inputs.documented import described_by, documented
-from pacboost.estimators.inputs.rows import fits_rows, takes_rows
-from pacboost.estimators.inputs.validation_sets import read_sets
+from pacboost.estimators.inputs.documented import documented
+from pacboost.estimators.inputs.rows import takes_rows
 from pacboost.estimators.parameters.trials import TrialParameters
 from pacboost.estimators.parameters.values import Values
-from pacboost.fit.ask import Ask, FitRows
-from pacboost.fit.recipe import Candidate, Recipe
-from pacboost.fit.settings import PATIENCE_OF_NUMBERS, Settings
-from pacboost.learners.learner import Learner
-from pacboost.learners.sklearn import RegressorLearner
-from pacboost.learners.tree import Tree
-from pacboost.ledgers.ledger import LOG_LINK
+from pacboost.fit.settings import Settings
 from pacboost.models.model import Model
-from pacboost.samples.sample import Sample
 from pacboost.training.metrics import Metric, metric_of
 
 if TYPE_CHECKING:
@@ -50,7 +38,7 @@ Doubles = NDArray[np.float64]
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class BoostRegressor(CallbackSupportMixin, TrialParameters, RegressorMixin, VoteModel):  # type: ignore[misc]
+class BoostRegressor(TrialParameters, Boosted, RegressorMixin, VoteModel):  # type: ignore[misc]
     """Boost trees that predict a number: the same loop, bins and trees as for classes.
 
     The ledger records the mean loss after every round. A fit certifies nothing, because a number is
@@ -189,16 +177,6 @@ class BoostRegressor(CallbackSupportMixin, TrialParameters, RegressorMixin, Vote
 
     _keeps_sparse = True
 
-    @fits_rows
-    @described_by(BoostClassifier.fit)
-    def fit(
-        self, X: object, y: object, sample_weight: object = None, *, X_val: object = None,
-        y_val: object = None, eval_set: object = None, copies: str = "draws",
-    ) -> Self:  # fmt: skip
-        """Fit the model."""
-        boost(self, FitData(X, y, sample_weight, read_sets(X_val, y_val, eval_set)), copies)
-        return self
-
     @takes_rows
     def predict(self, X: object) -> Doubles:
         """Return a number for each row."""
@@ -243,15 +221,10 @@ class BoostRegressor(CallbackSupportMixin, TrialParameters, RegressorMixin, Vote
         ``metric`` may be what ``eval_metric`` may be. A column that no rule asks for has exactly 0.
         """
         from pacboost.estimators.fitted.explaining import shuffled
-
-        sample, measure = self._with_targets(X, y), self._measure(metric)
-        return shuffled(self, sample, measure, repeats, random_state)
-
-    def _with_targets(self, X: object, y: object) -> Sample:
-        """Read rows with numbers."""
         from pacboost.estimators.fitted.judging import with_targets
 
-        return with_targets(self, X, y)
+        sample, measure = with_targets(self, X, y), self._measure(metric)
+        return shuffled(self, sample, measure, repeats, random_state)
 
     def _chooser(self, asked: Values) -> EstimatorChooser:
         return NumbersChooser(asked)
@@ -269,86 +242,6 @@ class BoostRegressor(CallbackSupportMixin, TrialParameters, RegressorMixin, Vote
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.positive_only = isinstance(self.loss, str) and self.loss in LOG_LINK
+        loss = LOSSES.get(self.loss) if isinstance(self.loss, str) else None
+        tags.target_tags.positive_only = loss is not None and loss.link == Link.LOG
         return tags
-
-
-@dataclass(frozen=True, eq=False)
-class NumbersChooser(EstimatorChooser):
-    """Chooses for BoostRegressor."""
-
-    asked: Values
-
-    patience = PATIENCE_OF_NUMBERS
-
-    def _usual(self, rows: int, columns: int) -> Settings:
-        asked = self.asked
-        trees = asked.learner is None or isinstance(asked.learner, Tree | str)
-        leaf = 20 if asked.loss == "quantile" else 3  # a quantile far out needs rows
-        return Settings.for_numbers(rows, columns, trees=trees, leaf=leaf, quality=asked.quality)
-
-    def candidate(self, rows: FitRows, ask: Ask) -> Candidate:
-        """Return the loss with trees, or with another regressor."""
-        asked, examples = self.asked, rows.learn
-        columns = examples.table.n_columns
-        pairs, usual = asked.interactions, self._usual(examples.counting().n_rows, columns)
-        if pairs is not None:
-            usual = usual.for_single_columns(pairs, asked.quality)
-        booster = self.booster(replace(usual, l2=usual.l2 * examples.one_row))
-        changes = tree_changes(asked, examples)
-        if asked.learner in (None, "tree"):
-            names = ("max_leaves", "max_features", "min_leaf_rows")
-            changes = {name: getattr(usual, name) for name in names} | changes
-        learner = with_fields(self._learner(), changes, "the learner")
-        # few rows are tried on, and boosted on in the end, unless a later fit goes on from here
-        few_share = 0.0 if asked.warm_start else self._usual(examples.n_rows, columns).trial_share
-        rounds = usual.max_rounds if ask.stops(examples.n_rows, few_share) else usual.n_estimators
-        rounds = most_rounds(asked, rounds, booster)
-        share = usual.subsample if asked.subsample is None else asked.subsample
-        chosen = None if pairs is None else ()
-        recipe = Recipe(learner, booster, rounds, subsample=share, interactions=chosen)
-        return Candidate(recipe, held_share=few_share, pairs=pairs or 0)
-
-    def _learner(self) -> Learner:
-        choice = self.asked.learner
-        if choice is None or isinstance(choice, Tree) or choice == "tree":
-            return choice if isinstance(choice, Tree) else Tree()
-        if not hasattr(choice, "fit") or isinstance(choice, type) or is_classifier(choice):
-            raise invalid(
-                "learner",
-                choice,
-                "may be None or 'tree', a Tree of pacboost, or a "
-                "scikit-learn regressor (an object, not a class)",
-            )
-        return RegressorLearner(choice)
-
-    def booster(self, usual: Settings) -> Booster[Any]:
-        """Return the loss, with automatic values where parameters are not set."""
-        asked = self.asked
-        chosen, rate = as_loss(asked.loss), asked.learning_rate
-        changes = {"learning_rate": usual.learning_rate if rate is None else rate}
-        if hasattr(chosen, "grows_after"):
-            changes["grows_after"] = usual.even_steps / changes["learning_rate"]
-        if asked.l2 is not None:
-            changes["l2"] = asked.l2
-        elif isinstance(chosen, Square | Gamma):  # whose l2 counts rows
-            changes["l2"] = usual.l2
-        changes |= self._setting(chosen.name)
-        return with_fields(chosen, changes, f"loss={asked.loss!r}")  # type: ignore[no-any-return]
-
-    def _setting(self, loss: str) -> dict[str, float]:
-        asked = self.asked
-        if loss != "quantile" and asked.quantile is not None:
-            raise ParameterError(
-                f"quantile is {asked.quantile}, but loss is {asked.loss!r}; quantile belongs to "
-                "the loss 'quantile'",
-                parameter="quantile",
-            )
-        if loss != "quantile":
-            return {"alpha": asked.alpha} if loss == "huber" else {}
-        if asked.quantile is None:
-            raise ParameterError(
-                "quantile is None, but loss is 'quantile'; give a number between 0 and 1",
-                parameter="quantile",
-            )
-        return {"quantile": asked.quantile}

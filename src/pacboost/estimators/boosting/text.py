@@ -2,45 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.booster import Booster
-from pacboost.boosters.choose import as_booster
-from pacboost.boosters.logit import Logit
 from pacboost.errors import DataError
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.estimators.boosting.boosting import EstimatorChooser, FitData, boost
+from pacboost.estimators.boosting.boosted import Boosted
+from pacboost.estimators.boosting.boosting import EstimatorChooser
+from pacboost.estimators.boosting.choosing_words import WordsChooser
 from pacboost.estimators.fitted.classifier import Classifier
 from pacboost.estimators.fitted.explaining import explain_row
-from pacboost.estimators.fitting.callbacks import CallbackSupportMixin
-from pacboost.estimators.fitting.nested import with_fields
-from pacboost.estimators.fitting.rounds import begins_by_prior, most_rounds
 from pacboost.estimators.inputs.aliases import accepts_aliases
-from pacboost.estimators.inputs.documented import described_by, documented_like
-from pacboost.estimators.inputs.rows import fits_rows, takes_rows
-from pacboost.estimators.inputs.validation_sets import read_sets
+from pacboost.estimators.inputs.documented import documented_like
+from pacboost.estimators.inputs.rows import takes_rows
 from pacboost.estimators.parameters.values import Values
-from pacboost.fit.ask import Ask, FitRows
-from pacboost.fit.recipe import Candidate, Recipe
-from pacboost.fit.settings import PATIENCE_OF_TEXTS, TEXT_ROUNDS, TEXT_ROUNDS_AFTER_LINEAR
-from pacboost.learners.words import Words
 from pacboost.models.explain import explanation
 from pacboost.models.explain.explanation import Explanation, class_number
 from pacboost.models.model import Model, answer_names
 from pacboost.models.schema import ColumnOptions
-from pacboost.numerics.checks import positive_whole, real_number
+from pacboost.numerics.checks import positive_whole
 from pacboost.sources.columns import Columns
-from pacboost.sources.dataframe import is_frame
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.rows import FrameRows, Rows
 from pacboost.sources.sparse import WordTable
 from pacboost.sources.text import MAX_FEATURES, TextFeatures
-from pacboost.training.run.linear_words import LinearWords
 
 Features = TextFeatures | MixedFeatures
 CLASSES_NAMED = 3
@@ -64,9 +53,9 @@ class TextColumns:
 
     def divisible(self, X: object) -> Any:
         """Return texts, or a table with columns of texts, in a form that can be indexed by row."""
-        named = isinstance(X, list | tuple) and X and isinstance(X[0], Mapping)
-        if self.columns is None and (named or is_frame(X)):
-            return Columns.of(X)
+        rows = Rows.of(X)
+        if self.columns is None and rows.named is not None:
+            return rows.columns()
         return self._reader(self.columns).read(X)
 
     def learn(self, X: object) -> tuple[Features, WordTable]:
@@ -88,7 +77,7 @@ class TextColumns:
 @accepts_aliases
 @documented_like(BoostClassifier)
 @dataclass(eq=False, repr=False)
-class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[misc]
+class TextBoostClassifier(Boosted, Classifier):
     """Classify texts by the words in them: boosted lists of words, with readable rules and a bound.
 
     The first round is a linear support vector machine: every word of a text adds its votes on all
@@ -198,16 +187,6 @@ class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[mis
     """Parameters that mean something else than in other classes: here the size of the vocabulary,
     as in scikit-learn's vectorizers."""
 
-    @fits_rows
-    @described_by(BoostClassifier.fit)
-    def fit(
-        self, X: object, y: object, sample_weight: object = None, *, X_val: object = None,
-        y_val: object = None, eval_set: object = None, copies: str = "draws",
-    ) -> Self:  # fmt: skip
-        """Fit the model."""
-        boost(self, FitData(X, y, sample_weight, read_sets(X_val, y_val, eval_set)), copies)
-        return self
-
     @explains_input
     def rules(self, k: int | None = 20, label: Any = None) -> list[str]:
         """Return the k words that add most to any score, or to that of ``label`` (None: all).
@@ -227,7 +206,7 @@ class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[mis
         By default it is the class with the largest score; of two classes the second. For a table
         pass a data frame of one row, or a mapping from column names to values.
         """
-        rows = text if is_frame(text) else [text]
+        rows = text if isinstance(Rows.of(text), FrameRows) else [text]
         return explain_row(self, rows, top, for_class=for_class, by=by)
 
     def _chooser(self, asked: Values) -> EstimatorChooser:
@@ -277,44 +256,3 @@ def text_columns(asked: Values, owner: str) -> ColumnOptions:
     return ColumnOptions(
         owner, text=TextColumns(TextFeatures.checked(**options), asked.text_columns)
     )
-
-
-@dataclass(frozen=True, eq=False)
-class WordsChooser(EstimatorChooser):
-    """Makes the recipe of TextBoostClassifier."""
-
-    asked: Values
-
-    patience = PATIENCE_OF_TEXTS
-
-    def candidate(self, rows: FitRows, ask: Ask) -> Candidate:
-        """Return lists of words; if rows are texts alone, a linear round comes first."""
-        asked = self.asked
-        length = positive_whole("length", asked.length)
-        drawn = asked.candidates
-        drawn = None if drawn is None else positive_whole("candidates", drawn)
-        learner = Words(length, drawn, bool(asked.abstain))
-        booster = self._booster(rows)
-        # not beside other columns, nor with a booster that the user has made
-        linear = isinstance(rows.schema.text, TextFeatures) and isinstance(asked.booster, str)
-        openings = (LinearWords(),) if linear and isinstance(booster, Logit) else ()
-        usual = TEXT_ROUNDS_AFTER_LINEAR if openings else TEXT_ROUNDS
-        rounds = most_rounds(asked, usual, booster)
-        return Candidate(Recipe(learner, booster, rounds, openings=openings))
-
-    def _booster(self, rows: FitRows) -> Booster[Any]:
-        asked, choice = self.asked, self.asked.booster
-        if choice == "logit" and rows.has_several_labels:
-            choice = "adaboost"
-        booster = as_booster(choice)
-        changes: dict[str, Any] = {}
-        if isinstance(choice, str):
-            if hasattr(booster, "learning_rate"):
-                changes["learning_rate"] = asked.learning_rate
-            if isinstance(booster, Logit):  # which counts l2 in rows of its first weight
-                classes = max(2, rows.learn.signs.shape[1])
-                l2 = real_number("l2", asked.l2) * classes**2 / (4 * (classes - 1))
-                changes |= {"prior": begins_by_prior(asked), "l2": l2}
-            if isinstance(booster, AdaBoost):
-                changes["confidence_rated"] = True
-        return with_fields(booster, changes, "booster")  # type: ignore[no-any-return]

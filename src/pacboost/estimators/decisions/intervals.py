@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
+from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.coverage import INTERVAL_METHODS, Forecast, IntervalRule
-from pacboost.bounds.wording import sentence
 from pacboost.errors import DataError, FileError, NotCertified, ParameterError, invalid
-from pacboost.estimators.decisions.sets import kept_rule, save_model, with_rule
+from pacboost.estimators.decisions.decided import Decided, kept_rule, with_rule
 from pacboost.models.answers import asked
 from pacboost.numerics.checks import probability
-from pacboost.numerics.markup import bold, facts
 from pacboost.numerics.same_bits import mean
 from pacboost.questions.calibration_rows import CalibrationRows
 from pacboost.questions.inner_models import snapshot
@@ -117,7 +116,7 @@ def intervals(
     return PredictionIntervals(model, rule, scale)
 
 
-class PredictionIntervals:
+class PredictionIntervals(Decided):
     """A fitted regressor with prediction intervals; ``pacboost.intervals`` makes it.
 
     Attributes
@@ -134,10 +133,10 @@ class PredictionIntervals:
         self, estimator: Predictor, rule: IntervalRule, scale: BaseEstimator | None = None
     ) -> None:
         is_alone = scale is None and not isinstance(estimator, list | tuple)
-        self.estimator_ = with_rule(estimator, rule) if is_alone else snapshot(estimator)
+        model = with_rule(estimator, rule) if is_alone else snapshot(estimator)
+        super().__init__(model, rule.certificate)
         self.rule, self.scale_ = rule, snapshot(scale)
-        self.certificate_, self.cutoff_ = rule.certificate, rule.cutoff
-        self.mean_width_, self.sentence_ = rule.mean_width, str(sentence(rule.certificate))
+        self.cutoff_, self.mean_width_ = rule.cutoff, rule.mean_width
 
     def predict_interval(self, X: object) -> Doubles:
         """Return the two ends of the interval of every row: (rows, 2)."""
@@ -157,14 +156,14 @@ class PredictionIntervals:
                 f"{path}: is not written, because another model scales the intervals, and a file "
                 "holds one model. Pickle both, if those who load them trust you"
             )
-        save_model(self.estimator_, path, remember_rows=remember_rows)
+        super().save(path, remember_rows=remember_rows)
 
-    def _repr_html_(self) -> str:
-        width = [("width", f"{self.mean_width_:.6g} on average (an estimate)")]
-        return bold(self.sentence_) + facts(width)
+    certificate_: Certificate
+    _words = "prediction intervals"
 
-    def __repr__(self) -> str:
-        return f"<prediction intervals: {self.sentence_}>"
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
+        return [("width", f"{self.mean_width_:.6g} on average (an estimate)")]
 
 
 def forecast(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,14 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.coverage import IntervalRule, LabelScore, SetRule, coverage_words
+from pacboost.bounds.coverage import LabelScore, SetRule
 from pacboost.bounds.family import Family
-from pacboost.errors import DataError, FileError, NotCertified, ParameterError
+from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.estimators.decisions.decided import Decided, kept_rule, with_rule
 from pacboost.models.answers import asked
 from pacboost.numerics.checks import probability
-from pacboost.numerics.markup import bold, facts
 from pacboost.questions.calibration_rows import CalibrationRows, share_of_row
-from pacboost.questions.inner_models import remembers, snapshot
+from pacboost.questions.inner_models import remembers
 from pacboost.questions.labelled_rows import by_column, groups_of_rows
 from pacboost.questions.mistakes import fresh_labels
 from pacboost.questions.scored_rows import RowsOfModel
@@ -166,38 +165,7 @@ def _cutoffs(
     return cutoffs, Family(certificates, delta)
 
 
-def with_rule(estimator: BaseEstimator, rule: SetRule | IntervalRule) -> Any:
-    """Return a copy of a fitted estimator, with the rule if it is one of pacboost."""
-    copy = inner = snapshot(estimator)
-    while remembers(inner) and "estimator_" in vars(inner):
-        inner = inner.estimator_
-    if remembers(inner) and "model_" in vars(inner):
-        inner.model_ = replace(inner.model_, coverage=rule)
-    return copy
-
-
-def kept_rule(model: object, kind: type[Kind], name: str) -> Kind:
-    """Return the rule for sets or intervals from a model file."""
-    rule = getattr(getattr(model, "model_", None), "coverage", None)
-    if not isinstance(rule, kind):
-        raise NotCertified(
-            f"{type(model).__name__} holds no {name}; give rows that had no part in the fit, and "
-            "their labels"
-        )
-    return rule
-
-
-def save_model(estimator: object, path: str | Path, *, remember_rows: bool) -> None:
-    """Write a model file, if the estimator has one."""
-    if not hasattr(estimator, "save"):
-        raise FileError(
-            f"{path}: is not written, because {type(estimator).__name__} has no model file. Pickle "
-            "it, if those who load it trust you"
-        )
-    estimator.save(path, remember_rows=remember_rows)
-
-
-class PredictionSets:
+class PredictionSets(Decided):
     """A fitted classifier with prediction sets; ``pacboost.sets`` makes it.
 
     Attributes
@@ -211,10 +179,9 @@ class PredictionSets:
     """
 
     def __init__(self, estimator: BaseEstimator, rule: SetRule) -> None:
-        self.estimator_, self.rule = with_rule(estimator, rule), rule
+        super().__init__(with_rule(estimator, rule), rule.certificate)
+        self.rule, self.cutoffs_, self.mean_size_ = rule, rule.cutoffs, rule.mean_size
         self.classes_: NDArray[Any] = np.asarray(estimator.classes_)
-        self.certificate_, self.cutoffs_ = rule.certificate, rule.cutoffs
-        self.mean_size_, self.sentence_ = rule.mean_size, coverage_words(rule.certificate)
 
     def predict_set(self, X: Any, by: ArrayLike | None = None) -> NDArray[np.bool_]:
         """Return for every row and class, in the order of ``classes_``, whether the set holds it.
@@ -266,16 +233,11 @@ class PredictionSets:
         """Return the probabilities of the classifier."""
         return asked(self.estimator_, X, "predict_proba")
 
-    def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
-        """Write model and sets to a file; ``pacboost.sets(pacboost.load(path))`` reads the sets."""
-        save_model(self.estimator_, path, remember_rows=remember_rows)
+    _words = "prediction sets"
 
-    def _repr_html_(self) -> str:
-        size = [("labels in a set", f"{self.mean_size_:.3g} on average (an estimate)")]
-        return bold(self.sentence_) + facts(size)
-
-    def __repr__(self) -> str:
-        return f"<prediction sets of {type(self.estimator_).__name__}: {self.sentence_}>"
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
+        return [("labels in a set", f"{self.mean_size_:.3g} on average (an estimate)")]
 
 
 def row_shares(model: Any, X: object, score: LabelScore) -> Doubles | None:

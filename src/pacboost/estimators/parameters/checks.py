@@ -23,7 +23,7 @@ TIMES = {"": 1.0, "S": 1.0, "M": 60.0, "MIN": 60.0, "H": 3600.0}
 
 
 @dataclass(frozen=True)
-class Check(ABC):
+class ParamCheck(ABC):
     """What values a parameter may have."""
 
     _: KW_ONLY
@@ -52,7 +52,7 @@ class Check(ABC):
 
 
 @dataclass(frozen=True)
-class Whole(Check):
+class Whole(ParamCheck):
     """A whole number from ``least`` on; of any sign, if that is None."""
 
     least: int | None = None
@@ -67,7 +67,7 @@ class Whole(Check):
 
 
 @dataclass(frozen=True)
-class Number(Check):
+class Number(ParamCheck):
     """A number of any kind; what range it may have is checked where it is used."""
 
     types = (Real,)
@@ -79,7 +79,7 @@ class Number(Check):
 
 
 @dataclass(frozen=True)
-class Share(Check):
+class Share(ParamCheck):
     """A number above 0 and at most 1."""
 
     because: str = ""
@@ -92,12 +92,12 @@ class Share(Check):
         share = float(checks.real_number(name, value))
         if not 0 < share <= 1:
             why = f": {self.because}" if self.because else ""
-            raise invalid(name, value, f"must lie in (0, 1]{why}")
+            raise invalid(name, share, f"must lie in (0, 1]{why}")
         return share
 
 
 @dataclass(frozen=True)
-class Probability(Check):
+class Probability(ParamCheck):
     """A number strictly between 0 and 1."""
 
     types = (Real,)
@@ -109,7 +109,7 @@ class Probability(Check):
 
 
 @dataclass(frozen=True)
-class RowsOrShare(Check):
+class RowsOrShare(ParamCheck):
     """A number of rows, or as a float below 1 a share of them."""
 
     types = (Real,)
@@ -131,7 +131,7 @@ class RowsOrShare(Check):
 
 
 @dataclass(frozen=True)
-class Choice(Check):
+class Choice(ParamCheck):
     """One of some names."""
 
     names: tuple[str, ...]
@@ -152,7 +152,7 @@ class Choice(Check):
 
 
 @dataclass(frozen=True)
-class Truth(Check):
+class Truth(ParamCheck):
     """True or False."""
 
     types = ("boolean",)
@@ -166,7 +166,7 @@ class Truth(Check):
 
 
 @dataclass(frozen=True)
-class Patience(Check):
+class Patience(ParamCheck):
     """True, False, a number of rounds without progress, "refit" or "auto"."""
 
     types = ("boolean", Integral, str)
@@ -185,7 +185,7 @@ class Patience(Check):
 
 
 @dataclass(frozen=True)
-class Seconds(Check):
+class Seconds(ParamCheck):
     """A span of time, as text or in seconds."""
 
     types = (Real, str)
@@ -201,7 +201,7 @@ class Seconds(Check):
 
 
 @dataclass(frozen=True)
-class Bytes(Check):
+class Bytes(ParamCheck):
     """An amount of memory, as text or in bytes."""
 
     types = (Integral, str)
@@ -217,7 +217,7 @@ class Bytes(Check):
 
 
 @dataclass(frozen=True)
-class Described(Check):
+class Described(ParamCheck):
     """Values that only the code that uses them can check, in words: columns, functions, weights."""
 
     said: str

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from textwrap import indent
 from typing import Any
 
-from pacboost.estimators.parameters.checks import Check
+from pacboost.estimators.parameters.checks import ParamCheck
 
 BOOSTED = ("BoostClassifier", "BoostRegressor")
 CHOSEN = "StrongClassifier"
@@ -31,7 +31,7 @@ class Param:
 
     name: str
     default: Any
-    check: Check
+    check: ParamCheck
     meaning: str = ""
     """What docstrings say of it; empty where every class says it in its own words."""
     of: tuple[str, ...] = ()

@@ -31,7 +31,7 @@ function firstState(catalog) {
     const linked = unpack(location.hash);
     if (linked) return linked;
   } catch { notice("This link is broken: a part of it is missing or was changed. The lab starts with the ten points of the lecture instead.", "error"); }
-  if (catalog.boot) return { ...copy(START), lanes: [{ run: runSpec({ data: catalog.boot.data }), at: 0 }], rounds: 40 };
+  if (catalog.boot?.data) return { ...copy(START), lanes: [{ run: runSpec({ data: catalog.boot.data }), at: 0 }], rounds: 40 };
   return copy(START);
 }
 
@@ -107,6 +107,7 @@ async function begin() {
   lab.state = { ...copy(START), ...state };
   lab.refresh();
   if (state.story && !recording) story.begin(state.story.id, state.story.step, true);
+  else if (!location.hash && !recording && catalog.boot?.story) story.begin(catalog.boot.story);
   else if (!location.hash && !recording && !catalog.boot) story.invite();
   addEventListener("hashchange", () => {
     try { const linked = unpack(location.hash); if (linked) { lab.take(linked); } } catch { notice("This link is broken: a part of it is missing or was changed. Nothing was changed here.", "error"); }
