@@ -20,7 +20,7 @@ MIXINS = ("CallbackSupportMixin", "Boosted", "TrialParameters")
 """One that scikit-learn 1.9 has, one of a single method, and one of fields alone."""
 FEATURES = (
     "cuda", "cluster", "remote", "text", "words", "sparse", "copies", "sketch.py", "straight_lines",
-    "pairs", "oracles", "pacboost.lab", "theory",
+    "pairs", "oracles", "lab", "theory",
 )  # fmt: skip
 
 LONG_FUNCTIONS: set[tuple[str, str]] = set()

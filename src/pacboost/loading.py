@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pacboost.boosters.registry import LOSSES
 from pacboost.errors import FileError
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.boosting.boost import BoostClassifier
@@ -68,10 +69,11 @@ def _estimator(model: Model) -> Any:
     if model.text is not None:
         return TextBoostClassifier(**model.text.parameters(), n_estimators=rounds)
     if model.classes.size == 0:
-        setting = {"quantile": "quantile", "huber": "alpha"}.get(ledger.booster)
-        memory = ledger.rounds[-1].memory if ledger.rounds and setting else []
-        parameters: dict[str, Any] = {str(setting): float(memory[0])} if memory else {}
+        loss = LOSSES.get(ledger.booster)
+        memory = ledger.rounds[-1].memory if ledger.rounds else []
+        named = () if loss is None else loss.parameters
+        parameters: dict[str, Any] = dict(zip(named, map(float, memory), strict=False))
         return BoostRegressor(ledger.booster, n_estimators=rounds, **parameters)
-    if ledger.booster == "adaboost" and ledger.learner != "Tree":
+    if ledger.booster == "adaboost" and ledger.learner != "tree":
         return AdaBoostClassifier(n_estimators=rounds)
-    return BoostClassifier(ledger.booster, ledger.learner.lower(), n_estimators=rounds)
+    return BoostClassifier(ledger.booster, ledger.learner, n_estimators=rounds)

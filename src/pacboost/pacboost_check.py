@@ -25,9 +25,9 @@ HOLDS, FAILS, UNKNOWN = "holds", "does not hold", "cannot be checked"
 NOTE = "This shows that the file is consistent, not who wrote it or how its rows were counted."
 TYPES = {"b1": "B", "i1": "b", "i2": "h", "i4": "i", "i8": "q",
          "u1": "B", "u2": "H", "u4": "I", "u8": "Q", "f4": "f", "f8": "d"}
-RULES = {"stumps": "StumpRule feature threshold cut above missing",
-         "trees": "TreeRule feature cut missing_left left right member members gain cover values",
-         "word_lists": "WordList asked values abstains every"}
+RULES = {"stump": "feature threshold cut above missing",
+         "tree": "feature cut missing_left left right member members gain cover values",
+         "word_list": "asked values abstains every"}
 NOTED = "without_weights distinct_rows have_times share_learned near missing_abstain missing_wrong"
 MEASURED = "class threshold largest cutoff seen group unit method"
 GROUNDS, ASSUMED = (dict(re.findall(r"(\w[\w. ]*) (\w{8})", texts)) for texts in (
@@ -36,14 +36,15 @@ GROUNDS, ASSUMED = (dict(re.findall(r"(\w[\w. ]*) (\w{8})", texts)) for texts in
     "deciding.precision_lower f45e34e8, rates.rate_upper b01ad405, rates.rate_lower ce9903a0, "
     "deciding.curve_upper 6c0dcba5, deciding.cost_upper 36a5748f, deciding.curve_lower 79038453, "
     "deciding.order_upper bdbdb076, deciding.order_lower c29ae199, deciding.passed_lower c0f56b52, "
-    "covering.covered_lower 3261b51e, exponential 44a555d7, logistic bd155e6b, clipped 689d0b66, "
-    "hinge aa1a3131, weight ae9865d6, binomial 391ca29d",
+    "covering.covered_lower 3261b51e, exponential acf37c77, logistic 10d5a76e, clipped 2e22e166, "
+    "hinge 509d4a49, weight af0dbff9, binomial 2fa15200",
     "drawn 7e0c9696, groups e6678f9e, fixed e5bd0ced, planned 72d36f5a, classes acab146f, "
     "unchecked ec572ea3, distinct_rows b79ba631, have_times 0988540e, share_learned 33a66fd4, "
     "near 9520e3c1, without_weights 8cc48d1e, missing_abstain a3d1caf1, missing_wrong b08206c8"))
-SAMPLES = (
-    "2cd810b3 1c2458a3 cacded26 54f403bf d5897f0a 7a29586f b36eb1aa 2cd88ec7 eab8cf14 e4b8f5c4 "
-    "c9d87fb8 0ac971a2 499577e7 239bf256 899ad4ab 77f02026 5a495dff 00561dd7 73f311ab 02e4f1e3")
+ROWS = "held_out votes groups test calibration calibration_groups as_they_came by_coins"
+FACTS = {"rows": str, "order": str, "copies": bool, "validation": int, "training": int, "of": int}
+ORDERS = "independent shuffled replaced stream"
+LOWER = "precision_lower rate_lower curve_lower order_lower passed_lower covered_lower"
 TIMES = {"mh": ", times {} for the class that is named", "pairs": ", times {} for the class"}
 WISHES = ("recall order_lower false_positive_rate rate_upper precision precision_lower",
           "false_positive_rate order_upper recall rate_lower precision precision_lower",
@@ -86,18 +87,18 @@ def written(content: Part) -> Iterator[bytes]:
         return {"strings": [last - 1, last]} if own.sizes else {"array": last}
     form: Any = {"sort_keys": True, "separators": (",", ":"), "allow_nan": False}
     text = json.dumps(content, default=take_out, **form)
-    heads = json.dumps([f"{own.kind} {'x'.join(map(str, own.shape))}" for own in arrays], **form)
+    heads = json.dumps([[own.kind, *own.shape] for own in arrays], **form)
     text = f'{{"arrays":{heads},"content":{text}}}'
     yield b"%d\n%s" % (len(text), text.encode())
     yield from (own.raw for own in arrays)
 def read(raw: bytes) -> Part:
     need(sha256(raw[:-32]).digest() == raw[-32:], "its SHA-256 is not the one at its end")
     first, size, rest = raw[:-32].split(b"\n", 2)
-    kinds = (b"pacboost model 3", b"pacboost forest 3")
+    kinds = (b"pacboost model 4", b"pacboost forest 4")
     known(first in kinds and sys.byteorder == "little", f"{first[:40]!r} cannot be read here")
     text, at, arrays = rest[: int(size)].decode("ascii"), int(size), list[Array]()
-    for kind, sizes in (line.split(" ") for line in json.loads(text)["arrays"]):
-        shape = tuple(map(int, sizes.split("x")))
+    for kind, *sizes in json.loads(text)["arrays"]:
+        shape = tuple(sizes)
         end = at + array(TYPES[kind]).itemsize * math.prod(shape)
         arrays.append(Array(kind, shape, rest[at:end]))
         at = end
@@ -109,7 +110,7 @@ def read(raw: bytes) -> Part:
         return Array(letters.kind, letters.shape, letters.raw, sizes)
     content: Part = json.loads(text, object_hook=put_back)["content"]
     known(next(written(content)) == size + b"\n" + rest[: int(size)], "it is not in normal form")
-    need(("ledger" in content["model"]) == (first == b"pacboost model 3"), "it is of another kind")
+    need(("ledger" in content["model"]) == (first == b"pacboost model 4"), "it is of another kind")
     return content
 def digest(parts: Iterable[bytes]) -> str:
     return sha256(b"".join(parts)).hexdigest()
@@ -151,19 +152,19 @@ def pieces(value: Any) -> Iterator[bytes]:
         yield value if isinstance(value, bytes) else repr(value).encode()
 def rules(entry: Part, bins: bytes) -> Iterator[Part]:
     known(entry["kind"] in RULES, f"there is no digest here for rules that are {entry['kind']}")
-    (name, *fields), own = RULES[entry["kind"]].split(), {}
-    for field in fields:
-        column = entry[field.replace("asked", "words")]
-        sizes = entry.get("subsets" if field == "members" else "splits", entry.get("sizes"))
+    name, own = entry["kind"], {}
+    for field in RULES[name].split():
+        column = entry[field]
+        sizes = entry.get("subsets" if field == "members" else "splits", entry.get("words"))
         if field == "members":
             raw = bytes(int(bit) for byte in column.raw for bit in f"{byte:08b}")
             column = Array("u1", (column.shape[0], 256), raw)
         if field == "values" and column.kind in ("i2", "i4"):
-            steps = array("d", (entry["grid"] * step for step in column.numbers()))
+            steps = array("d", (step / 65536 for step in column.numbers()))
             column = Array("f8", column.shape, steps.tobytes())
         own[field] = column.numbers() if sizes is None or field in ("abstains", "every") else \
             column.slices(sizes.numbers(), field in ("cover", "values"), 1 + (field == "cover"))
-    first = {name: b"", "bins": bins} if name == "TreeRule" else {name: b""}
+    first = {name: b"", "bins": bins} if name == "tree" else {name: b""}
     for line in zip(*own.values(), strict=True):
         yield {**first, **dict(zip(own, line, strict=True))}
 def rules_digest(model: Part) -> str:
@@ -172,12 +173,12 @@ def rules_digest(model: Part) -> str:
     if "ledger" in model:
         found = [rule for entry in model["rules"] for rule in rules(entry, bins)]
         fields = {"hypotheses": found, "votes": model["votes"], "outputs": model["outputs"]}
-        return digest(pieces({"Vote": b"", **fields}))
+        return digest(pieces({"vote": b"", **fields}))
     size, parts = len(classes(model)), ("nodes", "firsts", "table", "bases")
-    blocks = [{"Block": b"", **{name: block[name] for name in parts}} for block in model["blocks"]]
+    blocks = [{"block": b"", **{name: block[name] for name in parts}} for block in model["blocks"]]
     own = {**model, "bins": bins, "blocks": blocks, "classes": max(2, size) if size else 0}
     order = ("bins", "classes", "importances", "blocks", "middle", "scale", "hard")
-    return digest(pieces({"Forest": b"", **{name: own[name] for name in order}}))
+    return digest(pieces({"forest": b"", **{name: own[name] for name in order}}))
 @lru_cache(10**5)
 def upper(k: int, n: int, delta: Fraction, places: int = PLACES, low: int = 0) -> Fraction:
     """Return BinInv(k, n, delta) = sup{p : P[Bin(n, p) ≤ k] ≥ delta}, rounded up."""
@@ -259,12 +260,12 @@ def short(text: str, numbers: str = "(?!)") -> str:
     return sha256(re.sub(numbers, "#", text).encode()).hexdigest()[:8]
 def check_words(own: Part, known_classes: bool) -> None:
     """Check the texts of a claim; each detail of its rows stands beside its assumption."""
-    details, look = own.get("details", {}), own["inputs"].get("look", 0)
-    models, sample = own["inputs"].get("models", 1), own["sample"]
+    details, look, facts = own.get("details", {}), own["inputs"].get("look", 0), own["sample"]
+    models = own["inputs"].get("models", 1)
     kind = own["bound"] + " look" * (look > 0) + " models" * (models > 1)
     text = "; ".join(own[name] for name in ("theorem", "reference", "independent_of"))
-    found = short(text.replace(f" other {models - 1} ", " other # "))
-    need(found == GROUNDS[kind], "it names another theorem")
+    text = text.replace(f" other {models - 1} ", " other # ")
+    need(short(text) == GROUNDS[kind], "it names another theorem")
     beside = [name for name in NOTED.split() if name in details]
     beside += ["fixed", "groups" if details.get("unit") == "groups" else "drawn"]
     beside += ["planned"] * (look > 1) + ["classes"] * known_classes
@@ -274,11 +275,11 @@ def check_words(own: Part, known_classes: bool) -> None:
     missing = sum(details.get(name, 0) for name in NOTED.split()[-2:])
     for text in re.findall(r"\(([\d.]+) %\)", " ".join(own["assumptions"])):
         need(abs(float(text) / 100 - missing) <= min(6e-4, missing / 50) + 1e-8, "answers differ")
-    pays = f"; look number {look} at these rows, which pays 1/{look * (look + 1)} of delta"
-    plain = sample.replace(pays, "", look > 0)
-    fits = (look == 0) == (plain == sample) and ("distinct_rows" in details or plain[:4] != "dist")
-    parts = {short(part, r"\d[\d,]*") for part in plain.removeprefix("distinct ").split("; ")}
-    need(fits and parts <= {*SAMPLES.split()}, "its sample is described otherwise")
+    fits = all((n in "rows order" or v > 0) and type(v) is FACTS.get(n) for n, v in facts.items())
+    fits &= facts.get("rows") in ROWS.split() and facts.get("order", "stream") in ORDERS.split()
+    fits &= ("order" in facts) == (facts.get("rows") in ROWS.split()[-2:])
+    fits &= facts.get("training", 0) <= facts.get("of", 0)
+    need(fits, "its sample is described otherwise")
 def check_table(held: Part, ways: int, labels: int) -> int | None:
     """Check what the table of classes and predictions determines; return how many are wrong."""
     own, said, count = (held[name].numbers().tolist() for name in ("own", "said", "count"))
@@ -321,7 +322,6 @@ def number(own: Part, *beside: Part, known_classes: bool = False) -> str:
         need(0 < v < 1 if name in ("delta", "target") else whole, f"{name} is {v}")
     need(own["delta"] == inputs["delta"], "delta is not that of its inputs")
     claims, look = inputs.pop("models" if held else "claims"), inputs.pop("look", 0) if held else 0
-    need(held or claims == 1 or f"each has delta/{claims}" in own["sample"], "claims differ")
     inputs["delta"] /= claims * (look * (look + 1) or 1)
     rows = inputs.get("n", inputs.get("positives", 0) + inputs.get("negatives", 0))
     need({own["size"], *(part.get("rows", rows) for part in beside)} == {rows}, "its rows differ")
@@ -335,7 +335,7 @@ def number(own: Part, *beside: Part, known_classes: bool = False) -> str:
     most = max(inputs.get("miss_cost", 0), inputs.get("alarm_cost", 0))
     need(details.get("largest", 0) == most, "its largest cost is another")
     check_words(own, known_classes)
-    found, sign = OF_ROWS[bound](**inputs), -1 if bound.endswith("_lower") else 1
+    found, sign = OF_ROWS[bound](**inputs), -1 if bound.split(".")[1] in LOWER.split() else 1
     need(0 <= sign * (Fraction(own["value"]) - found) <= found * LOOSER, f"it is {float(found)}")
     return f"{bound} gives {own['value']:.6g} for {own['inputs']}"
 def several(own: list[Part], name: str, places: list[float], delta: Any) -> str:
@@ -405,9 +405,10 @@ def training(content: Part, ledger: Part) -> str:
     need(fits and fixed | own == own | fixed, "its rows or delta are others")
     times = TIMES.get("" if labels else many, "")
     times = times.format("K" if COSTS[ledger["potential"]] == 1 else "K/2")
-    texts = [own["theorem"], own["reference"], own["sample"], own["independent_of"]]
+    texts = [own["theorem"], own["reference"], own["independent_of"]]
     text = short("; ".join([texts[0].removesuffix(times), *texts[1:]]))
-    need(text == GROUNDS[ledger["potential"]] and texts[0].endswith(times), "another theorem")
+    fits = texts[0].endswith(times) and own["sample"] == {}
+    need(fits and text == GROUNDS[ledger["potential"]], "another theorem")
     return f"{len(ledger['rounds'])} rounds give {own['value']:.6g}"
 def certificate(content: Part) -> str:
     own, model, held = content["certificate"], content["model"], content.get("held_out")

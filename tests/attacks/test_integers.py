@@ -51,7 +51,8 @@ GIVEN: dict[str, Any] = {
     "rules": 20, "runs": 20, "savings": [[[0, 40], [2048, 20]]], "scale": 3, "share": 0.2,
     "shared": 3, "shares": [[0, 40], [2048, 20]], "squares": 11, "t": 120,
     "tandem": 0.1, "target": 0.9, "theta": 0.9,
-    "thetas": 100, "thresholds": 20, "total": 12, "value": 1, "voters": 11, "wrong": 5,
+    "thetas": 100, "threshold": 0.5, "thresholds": 20, "total": 12, "value": 1, "voters": 11,
+    "wrong": 5,
 }  # fmt: skip
 """What every number of this name is, in all functions that take it."""
 MOVED = {"move": "ratio", "by": 2, "k": 3, "n": 100, "delta": 0.05}

@@ -16,7 +16,7 @@ from pacboost.errors import NotCertified
 from pacboost.models.file import format as files
 from pacboost.models.model import Model
 from pacboost.models.training_claim import training_certificate
-from pacboost.questions.compare import Rows, measure
+from pacboost.questions.compare import Labelled, measure
 from pacboost.questions.verify import verify
 from pacboost.sources import level_means
 
@@ -128,7 +128,7 @@ def test_honest_levels_are_not_called_dealt() -> None:
 
 def test_a_comparison_measures_what_predict_answers() -> None:
     (X, y), model = races(0), fitted(0)
-    compared, _ = measure("means", model, Rows(X, y), None, share=0.05, delta=0.05, boosters=1)
+    compared, _ = measure("means", model, Labelled(X, y), None, share=0.05, delta=0.05, boosters=1)
     assert compared.bound is None
     assert compared.training_error == (model.predict(X) != y).mean()
 

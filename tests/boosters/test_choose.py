@@ -78,7 +78,8 @@ def test_every_named_booster_is_registered() -> None:
         "custom_objective",
         "custom_loss",
     }  # which users define
-    assert named == {*BOOSTERS, *LOSSES}
+    assert named == {*BOOSTERS}
+    assert {LOSSES[name].potential for name in LOSSES} == {*LOSSES} > {"square", "huber"}
 
 
 @pytest.mark.parametrize("choice", ["boost", AdaBoost, None, 3])

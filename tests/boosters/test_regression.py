@@ -11,25 +11,20 @@ from numpy.typing import NDArray
 from sklearn.metrics import mean_gamma_deviance, mean_pinball_loss, mean_poisson_deviance
 
 from pacboost.boosters.booster import MAX_GROWN_RATE, Moved
-from pacboost.boosters.newton import LogLink, exponential
-from pacboost.boosters.regression import (
-    ALL_MET,
-    Absolute,
-    Gamma,
-    Huber,
-    Poisson,
-    Quantile,
-    ResidualState,
-    Square,
-    unit_of,
-)
+from pacboost.boosters.log_link import LogLink, exponential
+from pacboost.boosters.losses.absolute import Absolute
+from pacboost.boosters.losses.gamma import Gamma
+from pacboost.boosters.losses.huber import Huber
+from pacboost.boosters.losses.poisson import Poisson
+from pacboost.boosters.losses.quantile import Quantile
+from pacboost.boosters.losses.square import Square
+from pacboost.boosters.residual import ALL_MET, ResidualState, unit_of
 from pacboost.errors import ParameterError
 from pacboost.learners.tree import Tree
 from pacboost.numerics.exact import FRESH_TOTAL, MAX_TOTAL
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
-from pacboost.training import metrics
 from pacboost.training.run.loop import Run
 from pacboost.training.run.scores import cell_sums
 
@@ -327,7 +322,7 @@ def test_huber_loss_is_recorded_for_the_cut_of_the_round() -> None:
 
 KINDS = pytest.mark.parametrize("kind", [Poisson, Gamma])
 DEVIANCE: dict[Any, Any] = {Poisson: mean_poisson_deviance, Gamma: mean_gamma_deviance}
-OURS: dict[Any, Any] = {Poisson: metrics.poisson, Gamma: metrics.gamma}
+OURS: dict[Any, Any] = {Poisson: Poisson().value, Gamma: Gamma().value}
 
 
 def positive_world(kind: type[LogLink], rows: int = 300) -> tuple[Numbers, Numbers]:

@@ -159,7 +159,7 @@ def test_from_a_half_on_nothing_follows() -> None:
 
 def test_it_can_be_made_again() -> None:
     made = recursive_certificate(0.4, 3, 0.05, 1000, "draws are independent")
-    ledger = Ledger("three_way", "none", "Stump", 1000, 1, False, False)
+    ledger = Ledger("three_way", "none", "stump", 1000, 1, False, False)
     assert recompute(made, ledger) == made.value
     assert made.assumptions == ("draws are independent",)
     assert made.size == 1000

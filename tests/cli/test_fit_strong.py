@@ -14,7 +14,7 @@ from pacboost.errors import InputWarning, ParameterError
 from pacboost.sources.columns import Columns
 from pacboost.sources.data_file import DataFile
 from pacboost.sources.file_rows import read_csv
-from pacboost.sources.kinds.dates import Dates, Order
+from pacboost.sources.kinds.dates import Dates, DayOrder
 from tests.cli.running import answer, people, refused, requests, run, well, write_csv
 
 QUICK = ["--rounds", "12"]
@@ -225,13 +225,13 @@ def test_an_ambiguous_column_is_asked_about(tmp_path: Path) -> None:
     assert table.names == ("when", "size")
     for day_first, order in ((True, "day/month/year"), (False, "month/day/year")):
         levels = read_csv(DataFile(path, day_first=day_first), "y").table.levels
-        assert levels.kind(2) == Dates("month", Order(order))
+        assert levels.kind(2) == Dates("month", DayOrder(order))
 
 
 def test_the_option_does_not_overrule_what_a_column_shows(tmp_path: Path) -> None:
     path = written(tmp_path / "rows.csv", "{m}/{d}/{y}")
     levels = read_csv(DataFile(path, day_first=True), "y").table.levels
-    assert levels.kind(2) == Dates("month", Order.MONTH_DAY)
+    assert levels.kind(2) == Dates("month", DayOrder.MONTH_DAY)
 
 
 def test_new_rows_are_read_in_the_order_of_the_fit(tmp_path: Path) -> None:
@@ -240,7 +240,7 @@ def test_new_rows_are_read_in_the_order_of_the_fit(tmp_path: Path) -> None:
     asked = ["fit", old, "--target", "y", "--booster", "adaboost", "--output", model]
     assert "Give --dayfirst" in refused(*asked, code=0)
     assert "1 of dates ('when')" in well(*asked, "--dayfirst")
-    assert pacboost.load(model).levels_.kind(0) == Dates(order=Order.DAY_MONTH)
+    assert pacboost.load(model).levels_.kind(0) == Dates(order=DayOrder.DAY_MONTH)
     for form in ("{d}/{m}/{y}", "{y}-{m:02}-{d:02}"):  # one row each: it shows no order
         one = written(tmp_path / "new.csv", form, np.array(["2024-02-09"], dtype="datetime64[D]"))
         assert "early" in well("predict", model, one, "--drop", "y")
@@ -256,7 +256,7 @@ def test_python_says_the_order_too(tmp_path: Path) -> None:
         StrongClassifier(**quick).fit(path, "y")
     for dates, order in (("day-first", "day/month/year"), ("month-first", "month/day/year")):
         model = StrongClassifier(dates=dates, **quick).fit(path, "y")
-        assert model.levels_.kind(2) == Dates("month", Order(order))
+        assert model.levels_.kind(2) == Dates("month", DayOrder(order))
         frame = StrongClassifier(dates=dates, **quick)
         with pytest.warns(InputWarning, match="'when' as dates written"):
             frame.fit(pd.read_csv(path).drop(columns="y"), pd.read_csv(path)["y"])

@@ -40,7 +40,7 @@ def without_seconds(found: Comparison) -> list[dict[str, Any]]:
 def test_all_learn_from_the_same_rows_and_are_tested_on_the_others() -> None:
     X, y = data()
     found = compare(X, y, ["adaboost", "logit"], "stump", n_estimators=15, random_state=7)
-    assert (found.train_rows, found.test_rows, found.learner) == (300, 100, "Stump")
+    assert (found.train_rows, found.test_rows, found.learner) == (300, 100, "stump")
     one, other = found["adaboost"].model, found["logit"].model
     assert one.ledger_.rows == other.ledger_.rows == 300
     # The rows that were set apart are those on which the errors were counted.

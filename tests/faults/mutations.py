@@ -37,7 +37,7 @@ REAL = (
     1e150, -1e150, 1e200, 1e300, -1e300, 1.7e308,
 )  # fmt: skip
 WORDS = (
-    "", "x", "adaboost", "brown", "logit", "three_way", "square", "filter_boost", "Tree", "Stump",
+    "", "x", "adaboost", "brown", "logit", "three_way", "square", "filter_boost", "tree", "stump",
     "soft", "total", "lp", "quantile", "holdout.clopper_pearson",
     "training.product_bound",    "\x1b[31m", "<script>", "=1+1", "a\nb", "ü" * 300,
 )  # fmt: skip

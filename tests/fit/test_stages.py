@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacboost.boosters.regression import Square
+from pacboost.boosters.losses.square import Square
 from pacboost.fit import derive, stages
 from pacboost.fit.recipe import Recipe
 from pacboost.fit.rows import LabelledRows

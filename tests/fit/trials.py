@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from pacboost.boosters.logit import Logit
-from pacboost.boosters.regression import Square
+from pacboost.boosters.losses.square import Square
 from pacboost.fit.ask import Ask, Chooser, FitRows, Stopping
 from pacboost.fit.recipe import Candidate, Recipe
 from pacboost.fit.roles import split_by_class

@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pacboost.errors import DataError
-from pacboost.hypotheses import function, hypothesis, majority, stump, vote
-from pacboost.hypotheses.majority import Decision, Pattern, Three
+from pacboost.hypotheses import function, hypothesis, pattern, stump, vote
+from pacboost.hypotheses.decision import Decision
+from pacboost.hypotheses.pattern import Pattern
+from pacboost.hypotheses.three import Three
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.coded_table import CodedTable
 from pacboost.samples.sample import Sample, unlabelled
@@ -105,7 +107,7 @@ def test_against_counting_by_hand(seed: int, features: int, at_once: int) -> Non
     base = generator.integers(1, 4, size=30).astype(float)
     answers_by_hand = np.stack([rule.answers(observed) for rule in rules])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(majority, "PAIRS_PER_BLOCK", at_once)
+        patch.setattr(pattern, "PAIRS_PER_BLOCK", at_once)
         table = Pattern.of(rules, answers_by_hand, signs, base)
         cells = table.cells(new)
         assert (

@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from pacboost.hypotheses.decision import Decision
 from pacboost.hypotheses.function import Function
 from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.hypotheses.majority import Decision, Three
 from pacboost.hypotheses.stump import StumpRule
+from pacboost.hypotheses.three import Three
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.vote_digest import vote_digest

@@ -10,8 +10,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pacboost.boosters.booster import Moved
-from pacboost.boosters.newton import exponential
-from pacboost.boosters.regression import Absolute, Huber, Quantile, Residual, ResidualState, Square
+from pacboost.boosters.log_link import exponential
+from pacboost.boosters.losses.absolute import Absolute
+from pacboost.boosters.losses.huber import Huber
+from pacboost.boosters.losses.quantile import Quantile
+from pacboost.boosters.losses.square import Square
+from pacboost.boosters.residual import Residual, ResidualState
 from pacboost.kernels import team
 from pacboost.kernels.arrays import Bytes, Floats, Signs, Wholes
 from pacboost.kernels.native import native

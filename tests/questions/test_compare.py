@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from pacboost import AdaBoostClassifier
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.numerics.soft_margin import soft_margin
-from pacboost.questions.compare import Rows, Wrong, measure, sign_test, surely_worse
+from pacboost.questions.compare import Labelled, Wrong, measure, sign_test, surely_worse
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.worlds import noisy
 
@@ -17,7 +17,7 @@ from tests.worlds import noisy
 def test_a_vote_is_measured_by_hand() -> None:
     X, y = noisy(300, 3, seed=1)
     model = AdaBoostClassifier(n_estimators=9).fit(X[:200], y[:200])
-    training, test = Rows(X[:200], y[:200]), Rows(X[200:], y[200:])
+    training, test = Labelled(X[:200], y[:200]), Labelled(X[200:], y[200:])
     entry, wrong = measure("mine", model, training, test, share=0.1, delta=0.05, boosters=4)
     assert wrong is not None
     margins = model.margins(X[:200], y[:200])
@@ -38,7 +38,7 @@ def test_a_vote_is_measured_by_hand() -> None:
 def test_any_classifier_is_measured() -> None:
     X, y = noisy(100, 3, seed=1)
     model = KNeighborsClassifier(3).fit(X, y)
-    entry, wrong = measure("knn", model, Rows(X, y), None, share=0.1, delta=0.05, boosters=1)
+    entry, wrong = measure("knn", model, Labelled(X, y), None, share=0.1, delta=0.05, boosters=1)
     assert wrong is None
     assert entry.training_error == (model.predict(X) != y).mean()
     assert entry.rounds is entry.bound is entry.least_margin is entry.test_error is None
@@ -48,7 +48,7 @@ def test_why_no_bound_applies_is_noted() -> None:
     X, _ = noisy(100, 3, seed=1)
     y = np.digitize(X[:, 0], [-0.5, 0.5])
     model = AdaBoostClassifier(n_estimators=5, multiclass="samme").fit(X, y)
-    entry, _ = measure("samme", model, Rows(X, y), None, share=0.1, delta=0.05, boosters=1)
+    entry, _ = measure("samme", model, Labelled(X, y), None, share=0.1, delta=0.05, boosters=1)
     assert entry.bound is None
     assert "SAMME" in entry.notes[0]
 
@@ -68,7 +68,7 @@ def test_intervals_of_five_boosters_hold_together() -> None:
             X = np.zeros((n, 1))
             y = coins(rate, n, generator).astype(int)  # whoever says 0 errs with this rate
             model = DummyClassifier(strategy="constant", constant=0).fit([[0], [0]], [0, 1])
-            rows = Rows(X, y)
+            rows = Labelled(X, y)
             entry, wrong = measure(
                 "zero", model, rows, rows, share=0.1, delta=delta, boosters=boosters
             )

@@ -69,7 +69,7 @@ def a_round(number: int) -> Round:
 
 def drawn_ledger(refills: list[Refill]) -> Ledger:
     return Ledger(
-        "logit", "logistic", "Tree", 1_000, 1, False, False, stopped="all 12 rounds are done",
+        "logit", "logistic", "tree", 1_000, 1, False, False, stopped="all 12 rounds are done",
         rounds=[a_round(k + 1) for k in range(12)], refills=refills,
     )  # fmt: skip
 

@@ -22,10 +22,10 @@ from pacboost.sources.arrays import ArrayTable, CategorisedArray
 from pacboost.sources.categories import find_levels
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.frame_table import FrameTable
-from pacboost.sources.labels import refuse_unsaved_labels
 from pacboost.sources.levels import Levels
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import RecodedTable, SomeRows, Table
+from pacboost.sources.targets import refuse_unsaved_labels
 from pacboost.sources.values import MAX_CELLS_FOR_PYTHON
 from tests.examples import examples
 

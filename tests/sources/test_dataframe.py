@@ -13,15 +13,15 @@ import pytest
 
 from pacboost import BoostClassifier, StrongClassifier, load
 from pacboost.errors import DataError, InputWarning
-from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.file_rows import read_csv
 from pacboost.sources.frame_table import FrameTable
-from pacboost.sources.kinds.dates import Dates, Order
+from pacboost.sources.kinds.dates import Dates, DayOrder
 from pacboost.sources.kinds.kind import ColumnKind
 from pacboost.sources.kinds.truths import Truths
 from pacboost.sources.levels import Levels
 from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.rows import Rows
 from tests.frames import LIBRARIES, as_rows
 
 NAN = np.nan
@@ -206,7 +206,7 @@ HELD: dict[str, list[Any]] = {
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_all_kinds_of_tables_read_alike(library: str) -> None:
-    rows = Columns.of(as_rows(HELD, library))
+    rows = Rows.of(as_rows(HELD, library)).columns()
     assert rows.n_rows == 3
     assert rows.texts("said") == ["lost card", "", ""]
     assert rows.lines(["age", "city"]) == ["30.0\x1fRome", "\x1f", "50.0\x1fBern"]
@@ -223,8 +223,8 @@ def test_all_kinds_of_tables_read_alike(library: str) -> None:
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_numbers_for_texts_and_texts_for_numbers_are_named(library: str) -> None:
     with pytest.raises(DataError, match=r"column 'said', row 1 holds 7"):
-        Columns.of(as_rows({"said": [None, 7]}, library)).texts("said")
-    rows = Columns.of(as_rows({"age": ["30", "abc"], "x": [1, 2]}, library))
+        Rows.of(as_rows({"said": [None, 7]}, library)).columns().texts("said")
+    rows = Rows.of(as_rows({"age": ["30", "abc"], "x": [1, 2]}, library)).columns()
     with pytest.raises(DataError, match="'age' held numbers in"):
         rows.like(["age", "x"], Levels())
 
@@ -238,7 +238,7 @@ def test_text_is_read_as_what_it_holds(library: str) -> None:
         "share": ["1,5", "2", ""],
         "code": ["7", "A7", " 7"],
     }
-    table = FrameTable.learn(Columns.of(as_rows(columns, library)).cells)
+    table = FrameTable.learn(Rows.of(as_rows(columns, library)).columns().cells)
     assert table.names == ("day", "day: year", "day: month", "day: weekday", *list(columns)[1:])
     assert table.levels.columns == {7: ("7", "A7")}
     np.testing.assert_array_equal(
@@ -249,7 +249,9 @@ def test_text_is_read_as_what_it_holds(library: str) -> None:
             [NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0],
         ],
     )
-    again = FrameTable.like(Columns.of(as_rows(columns, library)).cells, table.names, table.levels)
+    again = FrameTable.like(
+        Rows.of(as_rows(columns, library)).columns().cells, table.names, table.levels
+    )
     np.testing.assert_array_equal(again.rows(), table.rows())
 
 
@@ -265,7 +267,7 @@ def test_categories_overrule_what_text_holds() -> None:
     [
         (Dates(), ["2024-01-31", "soon"], "held dates in fit; row 1 holds 'soon'"),
         (
-            Dates(order=Order.DAY_MONTH),
+            Dates(order=DayOrder.DAY_MONTH),
             ["13/13/2024"],
             "held dates written as day/month/year in fit",
         ),
@@ -318,7 +320,7 @@ def test_ids_are_not_used(name: str) -> None:
 )
 def test_what_is_no_table_is_refused(data: Any, said: str) -> None:
     with pytest.raises(DataError, match=said):
-        Columns.of(data)
+        Rows.of(data).columns()
 
 
 def test_few_cells_of_pandas_are_read_together_as_they_are_one_by_one(

@@ -6,9 +6,9 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.hypotheses.decision import named
 from pacboost.hypotheses.function import Function
 from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.hypotheses.majority import named
 from pacboost.learners.learner import Learner, Search, Weights
 from pacboost.learners.stump import Stump, StumpSearch
 from pacboost.samples.sample import Sample, unlabelled

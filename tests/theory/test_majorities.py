@@ -27,7 +27,7 @@ from pacboost.errors import (
     TooFewRowsWarning,
 )
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
-from pacboost.hypotheses.majority import Three
+from pacboost.hypotheses.three import Three
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.tree import Tree
 from pacboost.loading import load

@@ -7,9 +7,10 @@ import pytest
 from numpy.typing import NDArray
 
 from pacboost.boosters.adaboost import AdaBoost
+from pacboost.hypotheses.decision import named
 from pacboost.hypotheses.function import Function
 from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.hypotheses.majority import Three, named
+from pacboost.hypotheses.three import Three
 from pacboost.learners.learner import Learner, Search, Weights
 from pacboost.learners.stump import Stump
 from pacboost.samples.coded_table import CodedTable

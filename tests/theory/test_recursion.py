@@ -9,9 +9,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chisquare
 
+from pacboost.hypotheses.decision import Decision
 from pacboost.hypotheses.function import Function
 from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.hypotheses.majority import Decision, Three
+from pacboost.hypotheses.three import Three
 from pacboost.hypotheses.vote import Vote
 from pacboost.learners.learner import Weights
 from pacboost.numerics.growth import majority_error

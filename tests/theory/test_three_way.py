@@ -18,7 +18,7 @@ from pacboost.errors import (
     ParameterError,
     TooFewRowsWarning,
 )
-from pacboost.hypotheses.majority import Three
+from pacboost.hypotheses.three import Three
 from pacboost.loading import load
 from pacboost.models.file.format import model_bytes
 from pacboost.questions.verify import verify

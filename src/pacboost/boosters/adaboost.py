@@ -116,6 +116,7 @@ class ExponentialWeights(Booster[ExponentialState]):
         """
         state.cast.append(vote)
         grown = state.total * (1 + error * math.expm1(2 * vote))
+        # 1 % of room: rounding to whole units may add a little to the predicted total
         shift = 0.0 if grown <= 0.99 * MAX_TOTAL else -2 * vote
         return self._weigh(
             replace(state, total_vote=state.total_vote + vote, log_scale=state.log_scale + shift),
@@ -162,6 +163,7 @@ class ExponentialWeights(Booster[ExponentialState]):
         weight is on rows of a few units, whose rounding the prediction of the total ignores.
         """
         if not MIN_TOTAL <= state.total <= MAX_TOTAL:
+            # logs of all weights, not weights: exp of a margin of some hundreds would overflow
             logs = state.total_vote - in_host_memory(state.margins).reshape(-1) + state.log_base
             fresh = round_vote(math.log(FRESH_TOTAL) - float(log_sum_exp(logs[None])[0]))
             state = replace(state, log_scale=fresh)
@@ -238,6 +240,7 @@ class AdaBoost(ExponentialWeights):
         return replace(self, classes=max(2, count))
 
     def vote(self, measured: Measured) -> float:
+        # SAMME: a guess among K classes is right with 1/K, so the vote is 0 there and not at 1/2
         addition = 0.5 * math.log(self.classes - 1) if self.multiclass == "samme" else 0.0
         best = self.learning_rate * (measured.best_vote + addition)
         return round_vote(min(best, self.max_vote, MAX_VOTE))
@@ -245,11 +248,13 @@ class AdaBoost(ExponentialWeights):
     def values(self, state: ExponentialState, sums: Sums, cells: Cells) -> CellValues:
         if self.plain:
             return np.sign(sums.pulls) * self.vote(Measured.of_signs(sums))
+        # ½ of a row on both sides keeps the vote of a pure cell finite (Schapire and Singer 1999)
         smooth = self.smoothing * sums.weight / (sums.rows * sums.pulls.shape[1])
         plus = (sums.weights + sums.pulls) / 2 + smooth
         minus = (sums.weights - sums.pulls) / 2 + smooth
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = 0.5 * log(plus / minus)
+        # an empty cell has 0/0, and without smoothing a pure one a logarithm of 0 or infinity
         votes = np.nan_to_num(logs, nan=0.0, posinf=MAX_VOTE, neginf=-MAX_VOTE)
         cap = min(self.max_vote, MAX_VOTE)
         return whole_values(np.clip(self.learning_rate * votes, -cap, cap))

@@ -24,6 +24,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.boosters.link import Link
 from pacboost.errors import ParameterError, invalid
 from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis
 from pacboost.hypotheses.vote import Vote
@@ -57,6 +58,7 @@ class Measured:
     @property
     def edge(self) -> float:
         """1 - 2·error, rounded once."""
+        # 1 - 2·error would round twice, and lose the digits of a small edge
         return (self.total - 2 * self.wrong) / self.total
 
     @property
@@ -106,6 +108,8 @@ class Booster(ABC, Generic[S]):
     """The name of the algorithm in reports; empty to derive it from ``name``."""
     potential: ClassVar[str]
     """The function of the margin whose slope gives the weights; bounds depend on it."""
+    link: ClassVar[Link] = Link.NONE
+    """How scores become predictions, if the booster predicts numbers."""
     revises: ClassVar[bool] = False
     """Whether a round may change the votes of earlier rounds: true of every RevisingBooster."""
     error_factor: ClassVar[float] = 0.0
@@ -191,6 +195,7 @@ class Booster(ABC, Generic[S]):
 
         ``votes``, ``memory`` and ``margins`` are those of the last round of that run.
         """
+        # in place: the array may lie on a GPU
         state.margins[...] = np.asarray(margins, like=state.margins)
         state.cast.extend(votes)
         return self._weigh(state)
@@ -226,6 +231,7 @@ class Booster(ABC, Generic[S]):
 
     def final(self, state: S, rules: Sequence[Hypothesis], outputs: int) -> Vote:
         """Return the final classifier of the first rules of a run: by default, their vote."""
+        # early stopping asks for fewer rules than there are
         return Vote(rules, self.votes_after(state, len(rules)), outputs)
 
     def last_vote(self, state: S) -> float:
@@ -259,6 +265,7 @@ def whole_values(values: Floats, unit: float = VOTE_UNIT) -> CellValues:
 def by_output(base: Floats, signs: Signs) -> tuple[Floats, float]:
     """Return base weights, one for each row and output or one for all, and their sum over rows."""
     rows, outputs = signs.shape
+    # one weight for all rows stays one number: most fits have no weights
     weights = base if outputs == 1 or base.size == 1 else np.repeat(base, outputs)
     return weights, total(weights) if weights.size > 1 else float(weights[0]) * rows * outputs
 
@@ -276,6 +283,7 @@ def numbers_for(booster: Booster[Any], targets: Floats | None) -> Floats:
 
 def edge_of(request: Request, moved: Moved) -> float:
     """Return the edge of cells under the weights of a request."""
+    # a whole-number sum, so that the recorded edge has the same bits for any number of threads
     right = request.pulls * np.sign(moved.values).astype(np.int8)[moved.cells]
     return int((request.weights * right).sum()) / request.weight
 

@@ -67,6 +67,7 @@ class FilteringBooster(Booster[S]):
     def first_chance(self, outputs: int) -> float:
         """Return the weight of every row before the first round."""
         signs = np.ones((1, outputs), dtype=np.int8)
+        # a row has one class: of its outputs only the first is positive
         signs[0, 1:] = -1
         if self.by_path:
             return float(exp(self.start((1, outputs)).max(keepdims=True)).item())
@@ -113,6 +114,7 @@ class FilteringBooster(Booster[S]):
         This is ``resume`` without a record of these rows: from their margins and, if ``by_path``,
         their log weights.
         """
+        # no record: these rows were drawn after the rounds
         return self.resume(state, margins, votes, [])
 
     def most_rounds(self, edge: float, epsilon: float) -> float:
@@ -176,9 +178,11 @@ class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
             signs=signs,
             margins=np.zeros(signs.shape),
             weights=np.empty(signs.shape, dtype=np.int64),
+            # at least one unit each, or a row of tiny weight would count as never wrong
             base=self._based(np.maximum(weights_of_rows / mass * FRESH_TOTAL, 1.0)),
             log_weights=self.start(signs.shape) if self.by_path else None,
         )
+        # the mean weight is relative to this sum: it is 1 before the first round
         state = self._weigh(state)
         return replace(state, first=state.total)
 
@@ -216,6 +220,7 @@ class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
         def task(start: int, stop: int) -> None:
             base_of_part = base if base.size == 1 else base[start:stop]
             part = weights[start:stop]
+            # threads append in any order; whole numbers have one sum
             sums.append(self._fill(margins[start:stop], base_of_part, len(state.cast), part))
 
         each_rows(task, weights.size)
@@ -229,6 +234,7 @@ def clipped_exponential(heights: Floats, log_base: Floats, weights: Weights) -> 
 
 def round_weights(values: Floats, weights: Weights) -> int:
     """Set weights to the rounded values, at least one unit, and return their sum."""
+    # 0 would make a wrong row invisible, and an error of 0 must mean no mistake
     np.maximum(np.rint(values), 1, out=weights, casting="unsafe")
     return int(weights.sum())
 

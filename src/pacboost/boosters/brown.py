@@ -72,11 +72,13 @@ class Clock:
         for _ in range(MAX_STEPS):
             heights = self.moved(vote, time)
             excess = self.cost(heights) - self.before
+            # 14 digits: a sum of doubles over rows has no more to give
             if abs(excess) <= 1e-14 * self.before or high - low <= 1e-14 * vote:
                 break
             low, high = (low, time) if excess > 0 else (time, high)
             weights = self.masses * exp(-np.square(heights) / self.total)
             slope = steepness * total(weights)
+            # Newton's step, or half the interval if it leaves it: the cost is not convex in time
             nearer = time - excess / slope if slope > 0 else math.nan
             time = nearer if low < nearer < high else (low + high) / 2
         return time
@@ -84,6 +86,7 @@ class Clock:
     def _edge(self, heights: Floats) -> tuple[float, float]:
         """Return the edge under the weights of these heights, and its slope in the vote."""
         squares = np.square(heights)
+        # relative to the largest weight, since all may underflow far from 0
         weights = self.masses * exp((squares.min() - squares) / self.total)
         weight = total(weights)
         edge = total(weights * self.right) / weight
@@ -104,6 +107,7 @@ class Clock:
             used_up = abs(time - self.remaining) <= 1e-13 * self.remaining
             if settled or used_up or high - low <= VOTE_UNIT:
                 break
+            # a vote is long enough once its rule has no edge left, or the time is over
             enough = edge <= 0 or beyond
             low, high, longest = (low, vote, longest) if enough else (vote, high, time)
             nearer = [vote - edge / slope] if slope < 0 else []
@@ -175,6 +179,7 @@ class Brown(OneVotePerRule):
         """Return erfc((m + s)/√c), divided by the cost of a margin of 0."""
         remaining, scale = state.extra[0], math.sqrt(self.time)
         ratios = erfc((margins + remaining) / scale) / erfc(remaining / scale)
+        # rounding may bring a tie to just below 1, and the loop refuses costs that bound nothing
         return np.where(margins > 0, ratios, np.maximum(ratios, 1.0))
 
     def stop(self, state: BoundedState) -> str | None:
@@ -201,6 +206,7 @@ class Brown(OneVotePerRule):
         rest = max(0.0, state.extra[0] - clock.time_of(vote, 0.0))
         state.margins[:] += added
         state.cast.append(cast)
+        # otherwise the last rounds would take ever less time, and the run would not end
         settled = clock.cost(state.margins.reshape(-1)) <= (1 + 1e-9) * clock.before
         return self._weigh(replace(state, extra=(0.0 if settled else rest,)))
 

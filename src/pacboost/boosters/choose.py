@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from pacboost.boosters.booster import Booster
+from pacboost.boosters.loss import Loss
 from pacboost.boosters.objective import CustomLoss, CustomObjective
 from pacboost.boosters.registry import BOOSTERS, LOSS_NAMES, LOSSES, loss_names
 from pacboost.errors import ParameterError, shown
@@ -18,8 +19,9 @@ MISSING_FUNCTION = (
 )
 
 
-def as_loss(choice: Any) -> Booster[Any]:
+def as_loss(choice: Any) -> Loss[Any]:
     """Return the regression booster for a loss, given by its name or as a function."""
+    # a class is callable, too, but was meant as a name: it is refused below
     if callable(choice) and not isinstance(choice, type):
         return CustomLoss(choice)
     if isinstance(choice, str) and choice == CustomLoss.name:

@@ -90,6 +90,8 @@ class CorrectiveState:
 
 def split_by_rule(state: CorrectiveState, agree: Agreement) -> CorrectiveState:
     """Add a rule, with vote 0 unless it is the first, and split kinds and their weights by it."""
+    # rows that all rules treat alike share a kind: linear programs have a column per kind,
+    # not per row
     keys = 3 * state.kinds + (agree.reshape(-1) + 1)
     occurring = np.flatnonzero(np.bincount(keys, minlength=3 * state.base.size))
     parent, value = occurring // 3, (occurring % 3 - 1).astype(np.int8)
@@ -126,6 +128,7 @@ def best_factor(margins: Floats, base: Floats) -> float:
     The slope is minus the sum of base·margin over margins below 1/factor. In increasing order of
     margins, that sum is negative first and then grows; the best 1/factor is where it reaches 0."""
     order = np.argsort(margins, kind="stable")
+    # ties at a margin of 0 belong to no factor
     enough = (np.cumsum((base * margins)[order]) >= 0) & (margins[order] > 0)
     if not enough.any():
         return 1.0
@@ -190,7 +193,9 @@ class Corrective(RevisingBooster[CorrectiveState]):
         weight 3 equals three rows of weight 1, to the last bit.
         """
         first = np.repeat(np.broadcast_to(base, signs.shape[:1]), signs.shape[1])
+        # a row of less than one unit would weigh 0
         first = np.maximum(first, total(first) / FRESH_TOTAL)
+        # a power of 2 changes no digit, so whole weights stay whole
         low, high = math.log2(float(first.min())), math.log2(total(first) / MAX_BASE_TOTAL)
         first = first * 2.0 ** -max(min(math.floor(low), 0), math.ceil(high))
         kinds, weights = np.zeros(first.size, dtype=np.intp), np.empty(signs.shape, dtype=np.int64)
@@ -239,6 +244,7 @@ class Corrective(RevisingBooster[CorrectiveState]):
         return state
 
     def memory(self, state: CorrectiveState) -> list[float]:
+        # most votes of a corner of the linear program are 0
         some = np.flatnonzero(state.votes)
         votes = np.stack([some, state.votes[some]], axis=1).reshape(-1)
         return [state.least_edge, state.strength, state.reach, state.factor, *votes.tolist()]
@@ -256,6 +262,7 @@ class Corrective(RevisingBooster[CorrectiveState]):
     def resume(
         self, state: CorrectiveState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> CorrectiveState:
+        # ``_with_votes`` appends the last votes again
         del state.cast[-1]
         return self._with_votes(state)
 

@@ -88,6 +88,7 @@ class FilterBoost(BoundedWeights):
         """
         if self.learning_rate > 1 or edge <= 0:
             return math.inf
+        # 1 - r² as a product keeps the digits of an edge near 1
         fall = 1 - math.sqrt((1 - edge) * (1 + edge))
         return 2 * math.log(2) / (epsilon * fall * self.learning_rate)
 
@@ -172,6 +173,7 @@ class Smooth(Promised):
     @property
     def step_size(self) -> float:
         """λ, the vote of every rule."""
+        # log1p: promised edges are small
         return round_vote(-0.5 * math.log1p(-self.edge / 2))
 
     def vote(self, measured: Measured) -> float:
@@ -184,6 +186,7 @@ class Smooth(Promised):
         """Return the bound T of SmoothBoost; infinite if the edge is too small for this θ."""
         size = self.step_size
         x = size * (1 + self.ahead)
+        # expm1(x) - x, since exp(x) - 1 - x would cancel for small votes
         gain = edge - self.ahead - (math.expm1(x) - x) / size
         return 1 / (epsilon * size * gain) if gain > 0 else math.inf
 

@@ -7,7 +7,7 @@ on average, and so separates at least a share r of all pairs:
 
     remaining pairs after T rounds ≤ (n²/4)·∏(1 - r_t),       none if Σ r_t > ln(n²/4).
 
-The final classifier is not a vote but a table from patterns to signs (hypotheses/majority.py); a
+The final classifier is not a vote but a table from patterns to signs (hypotheses/pattern.py); a
 plain vote cannot succeed with so few rounds. With weights W₊ and W₋ of the signs in its
 pattern a row has the margin y·(W₊ - W₋)/(W₊ + W₋), and training error ≤ mean of (1 - margin).
 """
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from pacboost.boosters.booster import Agreement, Floats, Measured, Moved, RevisingBooster
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis
-from pacboost.hypotheses.majority import Pattern, answers_of
+from pacboost.hypotheses.pattern import Pattern, answers_of
 from pacboost.hypotheses.vote import Vote
 from pacboost.numerics.exact import in_units_of_least, whole_scale
 from pacboost.numerics.same_bits import total
@@ -111,6 +111,7 @@ class GraphSeparation(RevisingBooster[PairState]):
 def split_patterns(state: PairState, column: Signs) -> PairState:
     """Split all patterns by the answers of a rule, (rows, 1)."""
     state.answers.append(np.ascontiguousarray(column[:, 0]))
+    # patterns are renumbered every round, or k rules would need 2^k numbers
     doubled = 2 * state.patterns + (column[:, 0] > 0)
     numbers = np.cumsum(np.bincount(doubled) > 0) - 1  # consecutive numbers
     return with_weights(replace(state, patterns=numbers[doubled]))
@@ -125,6 +126,7 @@ def with_weights(state: PairState) -> PairState:
     other = np.where(positive, minus[state.patterns], plus[state.patterns])
     pairs = total(plus * minus)
     scale = whole_scale(2 * pairs) if pairs > 0 else 0.0
+    # rows of pure patterns separate no pair, and keep one unit for an error of 0 to mean none
     state.weights[:, 0] = np.maximum(np.rint(shares * np.maximum(other * scale, 1)), 1)
     scores: Floats = ((plus - minus) / (plus + minus))[state.patterns, None]
     margins = np.where(state.signs > 0, scores, -scores)

@@ -83,6 +83,7 @@ class Logit(FilteringBooster[LogitState]):
         check_not_negative("l2", self.l2)
 
     def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> LogitState:
+        # relative to the largest, so that sums of huge or tiny weights stay finite
         relative = base / base.max()
         mass = total(relative) if relative.size > 1 else float(signs.shape[0])
         units = np.rint(relative * (FRESH_TOTAL / (mass * signs.shape[1])))
@@ -106,6 +107,7 @@ class Logit(FilteringBooster[LogitState]):
             raise ParameterError("signs is None; more than two classes need the signs of margins")
         scores = margins * signs
         label_scores = np.take_along_axis(scores, signs.argmax(axis=1)[:, None], axis=1)
+        # exp(709) is the largest double; a row that is so wrong has a probability of 1 anyway
         others = np.where(signs > 0, -np.inf, np.minimum(scores - label_scores, 700.0))
         rest = row_totals(exp(others))
         return np.asarray(rest / (1.0 + rest))
@@ -120,10 +122,12 @@ class Logit(FilteringBooster[LogitState]):
             return whole_values(self._prior(sums))
         means = sums.means(self._penalty(state))
         outputs = means.shape[1]
+        # the first step of a pure cell among K classes is K, which MAX_STEP must not cut
         max_step = max(MAX_STEP, outputs)
         means = np.minimum(np.maximum(means, -max_step), max_step)
         if outputs == 1:
             return whole_values(0.5 * self.learning_rate * means)
+        # softmax does not change with a constant: values of a cell sum to 0 (Friedman et al. 2000)
         means -= row_totals(means)[:, None] / outputs
         return whole_values(self.learning_rate * (outputs - 1) / outputs * means)
 
@@ -141,6 +145,7 @@ class Logit(FilteringBooster[LogitState]):
             share = np.clip(0.5 + pulls / sums.pull / 2, 1e-6, 1 - 1e-6)
             odds: Floats = log(share / (1 - share))
             return 0.5 * odds
+        # at F = 0 each of K outputs of a row weighs (1/K)(1 - 1/K)
         rows = sums.weight / (outputs * (1 / outputs) * (1 - 1 / outputs))
         share = np.clip(pulls / rows + 1 / outputs, 1e-6, 1.0)
         logs: Floats = log(share)
@@ -174,6 +179,7 @@ class Logit(FilteringBooster[LogitState]):
     def _weigh_many(self, state: LogitState, moved: Moved) -> tuple[int, int]:
         """Set the weights of the rows that moved; return the sums over all rows."""
         rows, outputs = state.signs.shape
+        # with a silent cell most texts stay where they are, and keep their weights
         chosen = np.arange(rows) if moved.rows is None else moved.rows
         totals = np.zeros((team_for(chosen.size * outputs), 2), dtype=np.int64)
         together(

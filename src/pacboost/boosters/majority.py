@@ -63,6 +63,7 @@ def losing(k: int, done: int, chance: float, heads: Wholes) -> Floats:
     This is the probability of losing a game of k coins, an odd number, that more heads than tails
     win. It never rises with r, not even by rounding."""
     tails = np.minimum(np.cumsum(exp(log_heads(k - done, chance))), 1.0)
+    # the sum of all probabilities, whatever rounding made of it
     tails[-1] = 1.0
     missing = k // 2 - heads
     lost: Floats = np.where(missing < 0, 0.0, tails[np.clip(missing, 0, k - done)])
@@ -87,6 +88,7 @@ def fewest_coins(chance: float, epsilon: float) -> int:
     while bdtr(enough // 2, enough, chance) > epsilon:
         enough = 2 * enough + 1
     too_few = enough // 2  # the last number that was too small
+    # both ends are odd, and so is every middle: an even game could be drawn
     while enough - too_few > 2:
         middle = (too_few + enough) // 4 * 2 + 1
         if bdtr(middle // 2, middle, chance) > epsilon:
@@ -164,6 +166,7 @@ class Majority(Promised):
 
     def count(self, margins: Floats, rounds: int) -> Wholes:
         """Return r; for monotone trees, whose values are clipped, a lower bound on r."""
+        # margins are multiples of the vote up to rounding, which floor would turn into one less
         right = np.floor((margins / self.rate + rounds) / 2 + 1e-6)
         return np.clip(right, 0, rounds).astype(np.int64)
 
@@ -175,6 +178,7 @@ class Majority(Promised):
 
     def values(self, state: BoundedState, sums: Sums, cells: Cells) -> CellValues:
         """Return the vote with the sign of the weighted majority of each cell; none abstains."""
+        # the theorem counts k answers of every row, so a tied cell answers, too
         return np.where(sums.pulls > 0, self.rate, -self.rate)
 
     def step(self, state: BoundedState, agree: Agreement, measured: Measured) -> BoundedState:
@@ -220,6 +224,7 @@ class Majority(Promised):
         right = self.count(state.margins, rounds).reshape(-1)
         masses = np.bincount(right, np.broadcast_to(base, right.shape), rounds + 1)
         logs = log_deciding(self.rounds, rounds, self._right)
+        # relative to the largest weight of a row that exists: others may be 10^300 times as large
         top = float(logs[masses > 0].max())
         table = exp(logs - top) if top > -math.inf else np.zeros(rounds + 1)
         table = np.maximum(np.rint(table * whole_scale(total(masses * table) or 1.0)), 1)

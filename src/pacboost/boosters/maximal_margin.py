@@ -68,6 +68,7 @@ class MarginGoal(ExponentialWeights):
 
     def vote_at(self, state: ExponentialState, edge: float) -> float:
         """Return the vote of the module docstring; 0 if the edge is not above the goal."""
+        # ½ ln((1 + r)/(1 - r)) is atanh r, infinite for a rule without mistakes
         best_vote = math.atanh(edge) if edge < 1 else MAX_VOTE
         return round_vote(max(0.0, min(best_vote, MAX_VOTE) - math.atanh(self.goal(state, edge))))
 
@@ -92,6 +93,7 @@ class MarginGoal(ExponentialWeights):
     def margin(self, state: ExponentialState) -> float:
         """Return the least normalised margin of the vote so far; 0 before the first round."""
         norm = state.extra[1]
+        # margins hold sums of votes; the least of them, whatever the weights
         return float(state.margins.min()) / norm if norm > 0 else 0.0
 
     def stop(self, state: ExponentialState) -> str | None:
@@ -134,4 +136,5 @@ class ArcGV(MarginGoal):
     tolerance: float = 0.01
 
     def goal(self, state: ExponentialState, edge: float) -> float:
+        # the vote for a negative goal diverges as the goal nears -1, so start as AdaBoost does
         return max(0.0, self.margin(state))

@@ -18,7 +18,6 @@ votes,
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
@@ -31,18 +30,13 @@ from pacboost.boosters.booster import (
     Booster,
     Floats,
     Moved,
-    check_not_negative,
     check_rate,
-    check_shrinkage,
-    grown,
     numbers_for,
     whole_values,
 )
 from pacboost.hypotheses.hypothesis import Cells, CellValues
-from pacboost.kernels.native import native
-from pacboost.kernels.team import team_for, together
 from pacboost.numerics.exact import MAX_VOTE, VOTE_UNIT, in_units_of_least, whole_scale
-from pacboost.numerics.same_bits import log, mean, total
+from pacboost.numerics.same_bits import mean, total
 from pacboost.samples.sample import Request, Signs, Sums
 
 MAX_WEIGHT_RATIO = 2.0**20
@@ -131,6 +125,7 @@ class Newton(Booster[NewtonState]):
     def values(self, state: NewtonState, sums: Sums, cells: Cells) -> CellValues:
         if self.prior and not state.cast and len(sums.pulls) == 1:
             return whole_values(self.constant(state, sums), state.unit)
+        # both sums are whole; their units differ by a power of two, which costs no digit
         means = sums.means(self._penalty(state)) * state.step_unit
         return whole_values(self.rate(len(state.cast)) * self.steps(means), state.unit)
 
@@ -152,8 +147,10 @@ class Newton(Booster[NewtonState]):
 
     def _weigh(self, state: NewtonState) -> NewtonState:
         pulls, curvatures = self.slopes(state)
+        # scales follow from two sums alone, so that they do not depend on the order of rows
         sizes = total(state.base * np.abs(pulls)), total(state.base * curvatures)
         pull_unit, curvature_unit = (whole_scale(size) if size > 0 else 1.0 for size in sizes)
+        # rounded before it is weighted: a row of weight 3 equals three rows
         state.pulls[:, 0] = np.rint(state.base * np.rint(pulls * pull_unit))
         state.weights[:, 0] = np.rint(state.base * np.rint(curvatures * curvature_unit))
         return replace(
@@ -163,54 +160,6 @@ class Newton(Booster[NewtonState]):
             curvature_unit=curvature_unit,
             pull_unit=pull_unit,
         )
-
-
-MIN_FACTOR = math.exp(-8.0)
-"""Minimum factor of a cell on predictions, for cells whose targets are all 0."""
-
-
-class LogLink(Newton):
-    """A regression with a log link: scores are logarithms, and predictions exp(F) are positive.
-
-    Along a constant added to all scores of a cell, both losses have their minimum in closed form:
-    log(1 + m), for m = Σ pulls / Σ weights of the cell. Cells add that, times the learning rate, so
-    no round raises the loss (unless l2 or a monotone constraint limits values).
-    """
-
-    prior: ClassVar[bool] = True
-
-    grows_after: float
-
-    def rate(self, rounds: int) -> float:
-        return grown(self.learning_rate, rounds, self.grows_after)
-
-    def __post_init__(self) -> None:
-        check_shrinkage("learning_rate", self.learning_rate)
-        check_not_negative("l2", self.l2)
-
-    def steps(self, means: Floats) -> Floats:
-        """Return the logarithm of the ratio of targets to predictions in each cell."""
-        return np.asarray(log(np.maximum(1.0 + means, MIN_FACTOR)))
-
-    def constant(self, state: NewtonState, sums: Sums) -> Floats:
-        weights = np.broadcast_to(state.base, state.targets.shape)
-        mean_target = total(weights * state.targets) / total(weights)
-        return np.full((1, 1), math.log(max(mean_target, 1e-300)))
-
-    def slopes(self, state: NewtonState) -> tuple[Floats, Floats]:
-        return self.row_slopes(state.targets, state.scores)
-
-    @abstractmethod
-    def row_slopes(self, targets: Floats, scores: Floats) -> tuple[Floats, Floats]:
-        """Return the negative gradient and the curvature of every row."""
-
-
-def exponential(scores: Floats, sign: float = 1.0) -> Floats:
-    """Return exp(sign · score) with the same bits on every machine."""
-    out = np.empty(scores.shape)
-    flat = scores.reshape(-1), sign, out.reshape(-1)
-    together(native.raise_scores, *flat, at_most=team_for(out.size))
-    return out
 
 
 @dataclass(frozen=True)
@@ -228,4 +177,5 @@ class Gentle(ExponentialWeights):
 
     def values(self, state: ExponentialState, sums: Sums, cells: Cells) -> CellValues:
         values = self.learning_rate * sums.means()
+        # a mean of signs is at most 1, but the learning rate may be larger
         return whole_values(np.clip(values, -MAX_VOTE, MAX_VOTE))

@@ -23,9 +23,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pacboost.boosters.booster import Floats, check_not_negative, check_rate, check_shrinkage
+from pacboost.boosters.loss import Loss, Weights
 from pacboost.boosters.newton import Newton, NewtonState
-from pacboost.boosters.regression import unit_of
+from pacboost.boosters.residual import unit_of
 from pacboost.errors import ParameterError, errors_of_function
+from pacboost.kernels.native import native
 from pacboost.numerics.same_bits import total
 from pacboost.samples.sample import Signs, Sums
 
@@ -86,8 +88,10 @@ class CustomObjective(Newton):
         if not takes_weights(self.function):
             gradients, curvatures = self._ask(labels, scores)
             return -gradients, curvatures
+        # a copy: the function of a user may write into what it gets
         weights = np.array(np.broadcast_to(state.user_base, labels.shape))
         gradients, curvatures = self._ask(labels, scores, weights)
+        # a function of weights returns weighted slopes, and rows are weighted again below
         return -gradients / state.user_base, curvatures / state.user_base
 
     def _ask(self, labels: Floats, *others: Floats) -> tuple[Floats, Floats]:
@@ -107,6 +111,8 @@ class CustomObjective(Newton):
             if abs(step) * self.per_score < state.unit:
                 break
             tried = at(score + step)
+            # a loss need not be convex: shorten the step until the slope falls; NaN
+            # shortens it, too
             if not abs(tried[0]) < abs(pull):
                 step /= 2
                 continue
@@ -116,11 +122,12 @@ class CustomObjective(Newton):
 
 
 @dataclass(frozen=True)
-class CustomLoss(CustomObjective):
+class CustomLoss(CustomObjective, Loss[NewtonState]):
     """A booster of regression by the gradient and curvature of any loss."""
 
     name: ClassVar[str] = "custom_loss"
     potential: ClassVar[str] = "custom_loss"
+    kernel: ClassVar[int | None] = native.SQUARE  # its own values are unknown, squares are recorded
     per_score: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
@@ -138,6 +145,15 @@ class CustomLoss(CustomObjective):
 
     def steps(self, means: Floats) -> Floats:
         return means
+
+    def value(self, targets: Floats, scores: Floats, weights: Weights = None) -> float:
+        """Raise ParameterError: the loss is known by its slopes only."""
+        raise ParameterError(
+            "loss is a function that returns slopes, but validation rows need a loss; set "
+            "eval_metric to a name such as 'absolute_error' or to a function of (targets, "
+            "predictions), or fit without validation rows (early_stopping=False)",
+            parameter="loss",
+        )
 
 
 def takes_weights(function: Objective) -> bool:

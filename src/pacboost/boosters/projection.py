@@ -67,6 +67,7 @@ class Projection(Promised):
         self, log_weights: Floats, agree: NDArray[np.number[Any]], memory: Sequence[float]
     ) -> Floats:
         """Return ln M_t from ln M_{t-1}; ``memory`` is [ln c_t]."""
+        # the projection caps weights at 1, after all were raised to the same mean
         after: Floats = np.minimum(log_weights - self.rate * agree + memory[0], 0.0)
         return after
 

@@ -1,43 +1,20 @@
-"""The names of all boosters, and the modules that define them.
+"""The names of all boosters and losses, and the files that define them.
 
-The command line offers all names without importing a booster; a module is imported when one of its
-boosters is first asked for.
+The command line offers all names without importing a booster.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from pacboost.registry import Registry
 
 if TYPE_CHECKING:
     from pacboost.boosters.booster import Booster
+    from pacboost.boosters.loss import Loss
 
 
-class Registry(Mapping[str, "type[Booster[Any]]"]):
-    """Booster classes by their names.
-
-    >>> "arc_gv" in BOOSTERS, "booster" in BOOSTERS, list(LOSSES)[:3]
-    (True, False, ['absolute', 'gamma', 'huber'])
-    >>> BOOSTERS["arc_gv"].__name__
-    'ArcGV'
-    """
-
-    def __init__(self, modules: Mapping[str, str]) -> None:
-        self._modules = modules
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self._modules))
-
-    def __len__(self) -> int:
-        return len(self._modules)
-
-    def __getitem__(self, name: str) -> type[Booster[Any]]:
-        module = import_module(f"pacboost.boosters.{self._modules[name]}")
-        kinds = [kind for kind in vars(module).values() if isinstance(kind, type)]
-        return next(kind for kind in kinds if getattr(kind, "name", None) == name)
-
-
+# files hold families, so that names do not follow from files: soft_margin.py has six
 MODULES = {
     "adaboost": "adaboost",
     "adaboost_v": "maximal_margin",
@@ -60,11 +37,10 @@ MODULES = {
     "total": "soft_margin",
 }
 """The module of each booster, by its ``name``."""
-BOOSTERS = Registry(MODULES)
-LOSSES = Registry(
-    dict.fromkeys(["absolute", "gamma", "huber", "poisson", "quantile", "square"], "regression")
-)
-"""Boosters of regression, by the loss that they lower."""
+BOOSTERS: Registry[Booster[Any]] = Registry("pacboost.boosters", MODULES)
+LOSSES: Registry[Loss[Any]] = Registry("pacboost.boosters.losses")
+"""The losses of regression: each lies in the file of its name."""
+# the other four have the same names in scikit-learn
 LOSS_NAMES = {"squared_error": "square", "absolute_error": "absolute"}
 """Names of losses in scikit-learn, and in pacboost."""
 

@@ -127,8 +127,10 @@ class CorrectiveERLP(ERLP):
             heights = strength * (before + part * direction)
             return total(direction * evenest(heights, state.base, state.share).weights)
 
+        # the newest rule does not help: its edge is the least so far
         if slope(0.0) <= 0:
             return state.votes
+        # the objective is concave along the way, so its slope has one zero
         part = 1.0 if slope(1.0) >= 0 else float(brentq(slope, 0.0, 1.0, xtol=1e-12))
         return whole_votes((1 - part) * state.votes + part * newest)
 
@@ -148,6 +150,7 @@ class Projecting(Corrective):
             votes, strength = climb.projected(votes, strength, state.least_edge - reach)
             if reach == self.tolerance or climb.soft_margin(votes) < state.least_edge - reach:
                 return replace(state, votes=votes, strength=strength, reach=reach)
+            # from far to near: most rounds end at the first reach, which is the cheapest to solve
             reach = max(reach / 4, self.tolerance)
 
     @property

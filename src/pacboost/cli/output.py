@@ -80,7 +80,7 @@ def certificate_facts(certificate: Certificate, *, details: bool) -> list[tuple[
     kind = wording.quantity(certificate.of_what)
     counts_mistakes = {"k", "n"} <= set(counts) and not (kind and kind.higher_is_better)
     mistakes = f"{counts['k']:,} mistakes on " if counts_mistakes else ""
-    counted = ("counted on", f"{mistakes}{certificate.size:,} {unit}: {certificate.sample}")
+    counted = ("counted on", f"{mistakes}{certificate.size:,} {unit}: {certificate.rows_in_words}")
     if not details:
         return [counted, ("", "(--details prints the theorem, and what it assumes)")]
     return [
@@ -161,7 +161,7 @@ def report_model(
         "data": about,
         "estimator": type(model).__name__,
         "booster": ledger.booster,
-        "learner": ledger.learner.lower(),
+        "learner": ledger.learner,
         "classes": model.classes_,
         "rounds": len(ledger),
         "stopped": ledger.stopped,

@@ -20,7 +20,6 @@ from pacboost.boosters.registry import BOOSTERS
 from pacboost.errors import PacboostError, ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.inputs.parameters import callables, draw_seed, progress_after
-from pacboost.fit import taking
 from pacboost.fit.examples import read_examples
 from pacboost.fit.roles import draw
 from pacboost.learners.choose import as_learner
@@ -30,7 +29,7 @@ from pacboost.parallel.cluster import in_batches, joblib_cluster, send
 from pacboost.questions.compare import (
     Compared,
     Comparison,
-    Rows,
+    Labelled,
     differences,
     measure,
     surely_worse,
@@ -39,6 +38,7 @@ from pacboost.questions.new_rows import NewRows
 from pacboost.reports.progress import RoundsBar
 from pacboost.samples.plain_rows import plain_rows
 from pacboost.samples.same_example import Examples, check_copies
+from pacboost.sources.rows import Rows
 
 Measured = tuple[Compared, NDArray[np.bool_] | None]
 """The measures of a booster, and the test rows that it predicts wrongly."""
@@ -119,10 +119,10 @@ class Contest:
 
     def _split(
         self, X: object, y: ArrayLike, test: TestRows, copies: str, seed: int
-    ) -> tuple[Rows, Rows | None]:
+    ) -> tuple[Labelled, Labelled | None]:
         labels = np.asarray(y)
         if test is None:
-            return Rows(X, labels), None
+            return Labelled(X, labels), None
         if isinstance(test, tuple | list):
             if len(test) != 2:
                 raise ParameterError(
@@ -132,7 +132,7 @@ class Contest:
                 )
             new = NewRows.beside(plain_rows(X), plain_rows(test[0]), test[0], test[1], copies)
             self._assumptions = new.assumptions
-            return Rows(X, labels), _rows(test[0], np.asarray(test[1]), new.kept)
+            return Labelled(X, labels), _rows(test[0], np.asarray(test[1]), new.kept)
         share = probability("test", test)
         examples = Examples.from_rows(X, labels.shape[0], copies)
         self._assumptions = examples.assumptions
@@ -199,8 +199,8 @@ class Contest:
         return time.perf_counter() - started
 
 
-def _rows(X: object, labels: NDArray[Any], numbers: NDArray[np.intp]) -> Rows:
-    return Rows(taking.taken(X, numbers), labels[numbers])
+def _rows(X: object, labels: NDArray[Any], numbers: NDArray[np.intp]) -> Labelled:
+    return Labelled(Rows.of(X).take(numbers).given, labels[numbers])
 
 
 def _named(boosters: Choices) -> dict[str, Choice]:

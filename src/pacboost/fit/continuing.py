@@ -22,7 +22,7 @@ from pacboost.errors import ParameterError
 from pacboost.fit.ask import Earlier, FitRows
 from pacboost.fit.recipe import OF_TREES, Recipe
 from pacboost.fit.rows import validation_sample
-from pacboost.hypotheses.majority import rules_behind
+from pacboost.hypotheses.pattern import rules_behind
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.samples.fingerprint import Fingerprint
 from pacboost.samples.row_hashes import row_hashes

@@ -18,12 +18,10 @@ from pacboost.errors import invalid
 from pacboost.fit import roles
 from pacboost.fit.noticing import compared, counted, repeated
 from pacboost.fit.roles import CERTIFY, RolesAsk
-from pacboost.fit.taking import alone, number_of_rows, taken
 from pacboost.fit.targets import read_labels, read_weights
 from pacboost.numerics.checks import probability, real_number
 from pacboost.samples.same_example import REPEATS, Examples, warn_uncounted
-
-Rows = NDArray[np.intp]
+from pacboost.sources.rows import Numbers, Rows
 
 
 @dataclass(frozen=True)
@@ -62,15 +60,17 @@ class Apart:
         """Drop rows that also had a part in the fit."""
         others = np.flatnonzero(~rows)
         left_out = self.left_out + rows.size - others.size
-        return replace(self, X=taken(self.X, others), y=self.y[others], left_out=left_out)
+        return replace(
+            self, X=Rows.of(self.X).take(others).given, y=self.y[others], left_out=left_out
+        )
 
     def certificate(self, wrong: NDArray[np.bool_], delta: float, look: int = 0) -> Certificate:
         """Certify by the mistakes on these rows."""
         mistakes = int(np.count_nonzero(wrong))
         certificate = holdout.certificate(mistakes, wrong.size, delta, look=look)
         if self.left_out:
-            omission = f"; {self.left_out} more are validation rows, and were left out"
-            certificate = replace(certificate, sample=certificate.sample + omission)
+            sample = {**certificate.sample, "validation": self.left_out}
+            certificate = replace(certificate, sample=sample)
         if self.weighted:  # the theorem is about rows that count alike
             certificate = certificate.counted_without_weights()
         return counted(certificate, self.examples)
@@ -82,14 +82,14 @@ class Division:
 
     X: Any
     y: Any
-    rows: Rows | None = None
+    rows: Numbers | None = None
     """Which of the rows handed in are learned from; None for all of them."""
     apart: Apart | None = None
     examples: Examples | None = None
     """Which of the rows handed in are one example, where that was asked."""
 
     @property
-    def number(self) -> Rows | None:
+    def number(self) -> Numbers | None:
         """The number of each training row's example; None if every row is an example."""
         if self.examples is None or self.examples.number is None or self.rows is None:
             return None
@@ -114,14 +114,14 @@ def share_apart(
     >>> divided.X, divided.rows.tolist(), divided.apart.X
     ([['a'], ['b'], ['d']], [0, 1, 3], [['c']])
     """
-    rows = number_of_rows(X)
-    labels = read_labels(y, rows, several=True)
-    examples = Examples.from_rows(X, rows, copies)
+    rows = Rows.of(X)
+    labels = read_labels(y, rows.count, several=True)
+    examples = Examples.from_rows(rows, rows.count, copies)
     chosen = roles.divide(examples, RolesAsk(seed, share=share, share_name=name))
     learn, counted_rows = chosen.learn, chosen.certify
-    counting = taken(X, counted_rows)
+    counting = rows.take(counted_rows).given
     # a table knows kinds and levels of all its rows; those that learn may not inherit them
-    learned = alone(X, learn)
+    learned = rows.alone(learn).given
     # Equal rows may be copies of one example, or draws that happen to agree. Only the user can
     # know, so copies="draws" counts them and warns (docs/decisions/0031).
     if not examples.distinct:
@@ -151,7 +151,7 @@ def held_out(
     if way != "holdout":
         return undivided(X, y, asked.copies, once=once)
     # checked here, since messages name rows, whose numbers change when some are set apart
-    read_weights(sample_weight, number_of_rows(X))
+    read_weights(sample_weight, Rows.of(X).count)
     share = real_number("holdout", asked.share)
     return share_apart(X, y, "holdout", share, seed + CERTIFY, asked.copies)
 
@@ -160,8 +160,9 @@ def undivided(X: Any, y: Any, copies: str, *, once: bool = False) -> Division:
     """Learn from all rows; if they also certify (``once``), from one row of each example."""
     if copies != "distinct" and not once:
         return Division(X, y)
-    every = np.arange(number_of_rows(X))
-    examples = Examples.from_rows(X, every.size, copies)
+    rows = Rows.of(X)
+    every = np.arange(rows.count)
+    examples = Examples.from_rows(rows, every.size, copies)
     if not examples.distinct:
         return Division(X, y, examples=repeated(examples, X))
     if not once or examples.number is None:
@@ -169,4 +170,4 @@ def undivided(X: Any, y: Any, copies: str, *, once: bool = False) -> Division:
     first = examples.once(every)
     warn_uncounted(every.size - first.size, every.size, REPEATS)
     labels = read_labels(y, every.size, several=True)
-    return Division(alone(X, first), labels[first], first, None, examples)
+    return Division(rows.alone(first).given, labels[first], first, None, examples)

@@ -13,8 +13,8 @@ from pacboost.errors import DataError, OneClassWarning, warn
 from pacboost.kernels.threads import ROWS_PER_SPAN, each_rows
 from pacboost.numerics.same_bits import mean
 from pacboost.sources.explained_errors import checked_by_scikit_learn, refuse_masked, refuse_text
-from pacboost.sources.labels import refuse_mixed_labels, refuse_unsaved_labels, unmerged
 from pacboost.sources.odd_cells import odd_value, shown
+from pacboost.sources.targets import refuse_mixed_labels, refuse_unsaved_labels, unmerged
 from pacboost.sources.values import is_unicode
 
 MIN_ROWS_TO_COUNT, MAX_LABEL_SPAN = 100_000, 256

@@ -34,9 +34,10 @@ class Ballot:
         if isinstance(rule, StumpRule):
             self._add_table(rule.feature, vote * _stump_values(rule, self._bins.missing)[:, None])
         elif not isinstance(rule, TreeRule):
-            return False
+            return False  # it may ask for raw values, which codes do not hold
         elif rule.feature.size == 0:
             self._constant += vote * rule.values[0]
+        # any number of splits of one column are one table of its codes
         elif (rule.feature == rule.feature[0]).all():
             self._add_table(int(rule.feature[0]), vote * rule.values[rule.leaves_of_codes()])
         else:
@@ -64,5 +65,6 @@ class Ballot:
 
 def _stump_values(rule: StumpRule, missing: int) -> NDArray[np.float64]:
     values = np.where(np.arange(missing + 1) > rule.cut, rule.above, -rule.above)
+    # after the comparison: the code of missing values is above every cut
     values[missing] = rule.missing
     return values.astype(np.float64)

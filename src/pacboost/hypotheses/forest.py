@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,8 @@ class ForestTree:
 @dataclass(frozen=True, eq=False)
 class Block:
     """Several trees in joined arrays: nodes of tree t begin at firsts[t], its lines at bases[t]."""
+
+    tag: ClassVar[str] = "block"
 
     nodes: NDArray[np.uint64]
     firsts: NDArray[np.int64]
@@ -71,6 +74,8 @@ class Forest:
 
     ``classes`` is 0 for numbers, else at least 2; two classes have one sum, that of the second.
     """
+
+    tag: ClassVar[str] = "forest"
 
     bins: Bins
     classes: int
@@ -139,6 +144,7 @@ class Forest:
         return sums
 
     def _add(self, lines: NDArray[np.unsignedinteger], sums: Sums) -> None:
+        # numbers are averaged, whatever ``hard`` says
         hard = self.hard and self.classes > 0
         for block in self.blocks:
             native.add_values(
@@ -168,6 +174,7 @@ class Forest:
                 answers = values[first + leaves[:, number]].astype(np.float64)
                 sums, squares, number = sums + answers, squares + answers**2, number + 1
         mean = sums / max(1, number)
+        # E[x²] - E[x]² of equal numbers may round to just below 0
         variance = np.maximum(squares / max(1, number) - mean**2, 0.0)
         return np.asarray(self.scale * np.sqrt(variance))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,8 @@ class BlackBox:
 class Function(BlackBox, Rule):
     """A rule that calls ``function`` on raw rows; an answer above 0 counts as +1."""
 
+    tag: ClassVar[str] = "function"
+
     function: Callable[[Values], Any]
     description: str
     inner: object = None
@@ -66,6 +68,8 @@ class Function(BlackBox, Rule):
 class ClassFunction(BlackBox, Hypothesis):
     """A rule that calls ``function`` on raw rows for the number of a class: one cell per class."""
 
+    tag: ClassVar[str] = "class_function"
+
     function: Callable[[Values], Any]
     classes: int
     description: str
@@ -79,6 +83,7 @@ class ClassFunction(BlackBox, Hypothesis):
     def cells(self, sample: Sample) -> Cells:
         what = f"the number of a class, 0 to {self.classes - 1}"
         answers = self._answers_of(sample, what)
+        # -1 would silently be the last class
         if not np.isin(answers, np.arange(self.classes)).all():
             raise DataError(
                 f"{self.description} answered {answers.ravel()[0]!r}; it must be {what}"
@@ -92,6 +97,8 @@ class ClassFunction(BlackBox, Hypothesis):
 @dataclass(frozen=True, eq=False)
 class Ranges(BlackBox, Hypothesis):
     """A rule that calls ``function`` on raw rows for numbers; ``cuts`` divide them into cells."""
+
+    tag: ClassVar[str] = "ranges"
 
     function: Callable[[Values], Any]
     cuts: NDArray[np.float64]
@@ -118,6 +125,8 @@ class Ranges(BlackBox, Hypothesis):
 @dataclass(frozen=True, eq=False)
 class Recorded(Rule):
     """Answers recorded for the rows of one sample; the rule cannot answer for other rows."""
+
+    tag: ClassVar[str] = "recorded"
 
     recorded: Answers
     description: str

@@ -1,22 +1,29 @@
-"""The interface of a rule: its cells, their values, and its description."""
+"""The interface of a rule: its cells, their values, and its description.
+
+A kind of rule names itself by a ``tag`` and declares its ``FIELDS``. Fingerprints and model files
+read these two and never the name of a class, so that a class may be renamed without making old
+certificates void.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
+from pacboost.hypotheses.fields import Field, RuleRun
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.sample import Sample
 from pacboost.sources.levels import NO_LEVELS, Levels
 from pacboost.sources.values import Values
 
 if TYPE_CHECKING:
+    from pacboost.samples.bins import Bins
     from pacboost.sources.mixed import MixedFeatures
     from pacboost.sources.text import TextFeatures
 
@@ -110,6 +117,7 @@ class FeaturePart:
 
     @classmethod
     def sum(cls, parts: Sequence[FeaturePart]) -> FeaturePart:
+        # differences are added at their cuts and summed once: t rules cost t log t, not t²
         every = np.concatenate([part.thresholds for part in parts])
         thresholds, places = np.unique(every, return_inverse=True)
         steps = np.zeros((thresholds.size + 1, parts[0].missing.size))
@@ -129,6 +137,14 @@ class Hypothesis(ABC):
 
     values: CellValues
 
+    tag: ClassVar[str] = ""
+    """The name of the kind of rule in fingerprints and files: that of its file in this folder."""
+    FIELDS: ClassVar[Mapping[str, Field]] = {}
+    """What a file holds of a rule; a kind of rule without it is a black box, and in no file."""
+    BYTES: ClassVar[int] = 1_000
+    """Memory of a rule in bytes, besides its arrays."""
+    BYTES_TO_CHECK: ClassVar[int] = 0
+    """Memory that ``problem`` takes for each line of the first count."""
     names_classes: ClassVar[bool] = False
     """Whether the cells are the classes in order, possibly with one more cell for ties."""
 
@@ -146,6 +162,26 @@ class Hypothesis(ABC):
     def unvalued(self) -> Hypothesis:
         """The rule that defines the cells, if this rule only replaces their values."""
         return self
+
+    @property
+    def votes_within(self) -> list[Any]:
+        """The innermost votes (hypotheses/vote.py) of a rule that is made of rules; else none."""
+        return []
+
+    @property
+    def shared_bins(self) -> Bins | None:
+        """The bins whose codes the rule compares, one object for all rules of a vote."""
+        return None
+
+    @classmethod
+    def from_fields(cls, fields: dict[str, Any], outputs: int) -> Self:
+        """Build a rule from its ``FIELDS``, as read from a file."""
+        return cls(**fields)
+
+    @classmethod
+    def problem(cls, run: RuleRun) -> tuple[str, str] | None:
+        """Return a field of a run and why no fit could have written it, if there is one."""
+        return None
 
     @abstractmethod
     def cells(self, sample: Sample) -> Cells:
@@ -188,6 +224,13 @@ class Hypothesis(ABC):
         counts[list(asked)] = 1.0
         return counts
 
+    def step(self, vote: float) -> FeaturePart | None:
+        """Return the rule with a vote as a step function if all rules of its kind are, else None.
+
+        Votes add such rules up in one table for each feature, and programs search these.
+        """
+        return None
+
     def feature_part(self, values: CellValues) -> FeaturePart:
         """Return the rule, with these values in its cells, as a step function of one feature."""
         raise DataError(
@@ -212,6 +255,7 @@ class Rule(Hypothesis):
     values = np.array([[-1.0], [1.0]])
 
     def cells(self, sample: Sample) -> Cells:
+        # a view: truth values are bytes of 0 and 1 already
         return (self.answers(sample) > 0).view(np.uint8)
 
     def applied(self, cell: int, row: Values, names: Names) -> str:
@@ -236,12 +280,18 @@ class Rule(Hypothesis):
 class Valued(Hypothesis):
     """The cells of another rule with different values."""
 
+    tag: ClassVar[str] = "valued"
+
     rule: Hypothesis
     values: CellValues
 
     @property
     def unvalued(self) -> Hypothesis:
         return self.rule
+
+    @property
+    def shared_bins(self) -> Bins | None:
+        return self.rule.shared_bins
 
     def valued(self, values: CellValues, weights: NDArray[np.float64]) -> Hypothesis:
         return Valued(self.rule, values)
@@ -279,3 +329,8 @@ def value_words(values: NDArray[np.float64], names: Names) -> str:
         return f"{values[0]:+.4g}"
     best = int(values.argmax())
     return f"{names.answers[best]} {values[best]:+.4g}"
+
+
+def bins_of(rules: Iterable[Hypothesis]) -> Bins | None:
+    """Return the common bins of the rules; None if none of them compares codes."""
+    return next((rule.shared_bins for rule in rules if rule.shared_bins is not None), None)

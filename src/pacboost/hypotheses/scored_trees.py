@@ -47,6 +47,7 @@ class PackedTrees:
 
     def add(self, tree: TreeRule, vote: float) -> None:
         split, member, leaf = self._next.tolist()
+        # the nodes are cached in the tree, and their subsets get other numbers here
         nodes = tree.nodes.copy()
         nodes[nodes[:, layout.MEMBER] >= 0, layout.MEMBER] += member
         self._nodes.append(nodes)
@@ -137,6 +138,7 @@ class ScoredTrees:
     def _joined(self) -> JoinedTrees:
         joined = join_trees(*zip(*self._pairs, strict=True))
         features = joined.nodes[:, layout.FEATURE]
+        # codes of the other features are never computed
         features[:] = np.searchsorted(self.asked, features)
         return joined
 

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
-from pacboost.hypotheses.hypothesis import FeaturePart, Names
-from pacboost.hypotheses.tree import Box, TreeRule, bins_of
+from pacboost.hypotheses.hypothesis import FeaturePart, Names, bins_of
+from pacboost.hypotheses.tree import Box, TreeRule
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.numerics.same_bits import product, total
 from pacboost.samples.bins import Bins, upper_cuts

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.hypotheses.fields import Column, Field, RuleRun
 from pacboost.hypotheses.hypothesis import Answers, CellValues, FeaturePart, Names, Rule
 from pacboost.kernels.native import native
 from pacboost.kernels.team import team_for, together
 from pacboost.samples.bins import upper_cuts
 from pacboost.samples.sample import Sample
 from pacboost.sources.values import Values
+
+LARGEST = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,16 @@ class StumpRule(Rule):
     A missing value has the answer ``missing``. With an infinite threshold no value is above: the
     rule is then constant, or depends only on whether the value is missing.
     """
+
+    tag: ClassVar[str] = "stump"
+    FIELDS: ClassVar[Mapping[str, Field]] = {
+        "feature": Column(np.int32, of_features=True),
+        "threshold": Column(np.float64, within=(-LARGEST, math.inf)),
+        "cut": Column(np.int64, within=(0, 2**31)),
+        "above": Column(np.int8, within=(-1, 1)),
+        "missing": Column(np.int8, within=(-1, 1)),
+    }
+    BYTES: ClassVar[int] = 300
 
     feature: int
     threshold: float
@@ -40,12 +55,14 @@ class StumpRule(Rule):
         if sample.bins is not None:
             column = sample.column(self.feature)
             is_above = column > self.cut
+            # the code of a missing value is the largest, so it would count as above
             is_missing = column == sample.bins.missing
         else:
             values = sample.table.block(self.feature, self.feature + 1)[:, 0]
             is_above = values > self.value_cut
             is_missing = np.isnan(values)
         answers: Answers = is_above.view(np.int8)
+        # in place: one byte a row, and no second array
         answers *= 2 * self.above
         answers -= self.above
         if is_missing.any():
@@ -53,6 +70,7 @@ class StumpRule(Rule):
         return answers
 
     def agreement(self, sample: Sample) -> Answers:
+        # the kernel reads codes
         if sample.bins is None:
             return super().agreement(sample)
         agree: Answers = np.empty(sample.n_rows, dtype=np.int8)
@@ -84,10 +102,33 @@ class StumpRule(Rule):
         shares[self.feature] = vote
         return shares
 
+    @classmethod
+    def problem(cls, run: RuleRun) -> tuple[str, str] | None:
+        thresholds, bins = run.arrays["threshold"], run.bins
+        with np.errstate(over="ignore"):
+            if (thresholds.astype(np.float32) != thresholds).any():
+                return "threshold", "is no 32-bit float"
+        for name in ("above", "missing"):
+            if (run.arrays[name] == 0).any():
+                return name, "holds an answer that is neither -1 nor +1"
+        if bins is None:
+            return None
+        # scores compare values and certificates count codes, so the two cuts have to agree
+        features, cuts = run.arrays["feature"].tolist(), run.arrays["cut"].tolist()
+        for feature, cut, threshold in zip(features, cuts, thresholds.tolist(), strict=True):
+            own = bins.thresholds[feature]
+            if (own[cut] if cut < own.size else math.inf) != threshold:
+                return "cut", "is not where the threshold is"
+        return None
+
+    def step(self, vote: float) -> FeaturePart:
+        return self.feature_part(vote * self.values)
+
     def feature_part(self, values: CellValues) -> FeaturePart:
         missing = values[1] if self.missing > 0 else values[0]
         if self.is_constant:
             return FeaturePart.constant(missing)
+        # cell 1 is the answer +, which lies below the cut if ``above`` is -1
         low, high = values[::-1] if self.above < 0 else values
         cuts = np.array([self.threshold], dtype=np.float32)
         return FeaturePart.cut(self.feature, cuts[np.isfinite(cuts)], low, high, missing)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
 from pacboost.hypotheses import hypothesis
+from pacboost.hypotheses.fields import OUTPUTS, Column, Field, FieldLines, RuleRun, SharedBins
 from pacboost.hypotheses.hypothesis import Cells, CellValues, FeaturePart, Names, value_words
 from pacboost.kernels import layout
 from pacboost.kernels.native import native
@@ -22,6 +24,8 @@ from pacboost.samples.sparse_codes import SparseCodes
 from pacboost.sources.values import Values
 
 MAX_COLUMNS_NAMED = 4
+MAX_LEAVES = 2**16
+SPLITS = FieldLines("splits")
 Box = dict[int, NDArray[np.bool_]]
 """For some features, a mask of the codes inside the box, (256,) each."""
 
@@ -33,6 +37,23 @@ class TreeRule(hypothesis.Hypothesis):
     A child is the number of a split, or ``~leaf`` (-1 for leaf 0, -2 for leaf 1, …). Split 0 is the
     root, and children have larger numbers than their parents.
     """
+
+    tag: ClassVar[str] = "tree"
+    FIELDS: ClassVar[Mapping[str, Field]] = {
+        "bins": SharedBins(),
+        "feature": Column(np.int32, SPLITS, of_features=True),
+        "cut": Column(np.int32, SPLITS, within=(-1, 2**31 - 1)),
+        "missing_left": Column(np.bool_, SPLITS),
+        "left": Column(np.int32, SPLITS, within=(-(2**31), 2**31 - 1)),
+        "right": Column(np.int32, SPLITS, within=(-(2**31), 2**31 - 1)),
+        "member": Column(np.int32, SPLITS, within=(-1, 2**31 - 1)),
+        "members": Column(np.uint8, FieldLines("subsets"), 256, bits=(0, 1)),
+        "gain": Column(np.float64, SPLITS),
+        "cover": Column(np.float64, FieldLines("splits", 2, 1), within=(0, 1e150)),
+        "values": Column(np.float64, FieldLines("splits", more=1), OUTPUTS),
+    }
+    BYTES: ClassVar[int] = 2_000
+    BYTES_TO_CHECK: ClassVar[int] = 150
 
     bins: Bins
     """The thresholds of the codes, one object for all trees of a vote."""
@@ -67,6 +88,33 @@ class TreeRule(hypothesis.Hypothesis):
             bins, none, none, flags, none, none, none, empty, gains, cover, values.reshape(1, -1)
         )
 
+    @property
+    def shared_bins(self) -> Bins:
+        return self.bins
+
+    @classmethod
+    def problem(cls, run: RuleRun) -> tuple[str, str] | None:
+        """Check that every row reaches a leaf: children follow their parent, and have only one."""
+        arrays, splits, subsets = run.arrays, run.counts["splits"], run.counts["subsets"]
+        if splits.max(initial=0) >= MAX_LEAVES:
+            return "splits", f"are as many as no tree has; it may have up to {MAX_LEAVES - 1:,}"
+        tree = np.repeat(np.arange(splits.size), splits)
+        n_splits, first = splits[tree], (np.cumsum(splits, dtype=np.int64) - splits)[tree]
+        if (arrays["member"] >= subsets[tree]).any():
+            return "member", "asks for a set of levels that does not exist"
+        place = np.arange(tree.size) - first
+        hung: list[NDArray[np.int64]] = []
+        for name in ("left", "right"):
+            child = arrays[name].astype(np.int64)
+            inner = child >= 0
+            fits = np.where(inner, (child > place) & (child < n_splits), ~child <= n_splits)
+            if not fits.all():
+                return name, "names a child that is not further on in its tree"
+            hung.append(np.where(inner, first + child, tree.size + first + tree + ~child))
+        if np.bincount(np.concatenate(hung)).max(initial=0) > 1:
+            return "right", "names a child that already has a parent"
+        return None
+
     def cells(self, sample: Sample) -> Cells:
         out = self._no_cells(sample.n_rows)
         if self.feature.size == 0:
@@ -97,6 +145,7 @@ class TreeRule(hypothesis.Hypothesis):
         goes_left = (np.arange(256) <= self.cut[:, None]).astype(np.uint8)
         goes_left[:, self.bins.missing] = self.missing_left
         subsets = self.member >= 0
+        # the line of a subset has a place for the missing code, too
         goes_left[subsets] = self.members[self.member[subsets]]
         return goes_left
 
@@ -125,6 +174,7 @@ class TreeRule(hypothesis.Hypothesis):
         splits = self.feature.size
         cover = [0.0] * splits + weights.tolist()
         lefts, rights = self.left.tolist(), self.right.tolist()
+        # children have larger numbers, so they are summed before their parents
         for t in range(splits - 1, -1, -1):
             for child in (lefts[t], rights[t]):
                 cover[t] += cover[child if child >= 0 else splits + ~child]
@@ -146,6 +196,7 @@ class TreeRule(hypothesis.Hypothesis):
                 low, high = high, low
             top, bottom = values[low].max(), values[high].min()
             if top > bottom:
+                # a multiple of the unit, or scores would not add up exactly
                 middle = round((top + bottom) / (2 * unit)) * unit
                 values[low] = np.minimum(values[low], middle)
                 values[high] = np.maximum(values[high], middle)
@@ -191,6 +242,7 @@ class TreeRule(hypothesis.Hypothesis):
             text = f"{column} in {{{names.some_levels(feature, levels)}}}"
         else:
             cut, thresholds = int(self.cut[split]), self.bins.thresholds[feature]
+            # a cut above all thresholds divides known from missing values
             if cut >= thresholds.size:
                 return f"{column} is {'known' if left else 'missing'}"
             text = names.side(feature, float(thresholds[cut]), above=not left)
@@ -213,6 +265,7 @@ class TreeRule(hypothesis.Hypothesis):
         tightest: dict[Hashable, int] = {}
         for split, goes_left in self.path(cell):
             feature, cut = int(self.feature[split]), int(self.cut[split])
+            # a hole says the same at every split of the feature
             if np.isnan(row[feature]):
                 conditions[feature] = names.missing(feature)
                 continue
@@ -268,8 +321,3 @@ class TreeRule(hypothesis.Hypothesis):
         self._walk(table, self.nodes, leaves)
         steps = values[leaves]
         return FeaturePart(feature, thresholds, steps[:-1], steps[-1], levels)
-
-
-def bins_of(rules: Iterable[hypothesis.Hypothesis]) -> Bins | None:
-    """Return the common bins of the trees among the rules; None if there are no trees."""
-    return next((rule.bins for rule in rules if isinstance(rule, TreeRule)), None)

@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.hypotheses.hypothesis import FeaturePart, Hypothesis
+from pacboost.hypotheses.hypothesis import FeaturePart, Hypothesis, bins_of
 from pacboost.hypotheses.scored_trees import ScoredTrees
-from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.tree import TreeRule, bins_of
+from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.word_list import WordIndex, WordList
 from pacboost.kernels.bins import PackedSteps, pack_steps
 from pacboost.kernels.native import native
@@ -37,6 +36,9 @@ class Vote:
 
     The sign is the answer for two classes, else the class with the largest score; ties have none.
     """
+
+    tag: ClassVar[str] = "vote"
+    FIELDS: ClassVar[tuple[str, ...]] = ("hypotheses", "votes", "outputs")
 
     hypotheses: Sequence[Hypothesis]
     votes: NDArray[np.float64]
@@ -63,16 +65,16 @@ class Vote:
             from pacboost.sources.sparse import words_of
 
             scores += self.index.scores(words_of(table))
-        if self._others:
+        if self.others:
             sample = unlabelled(table)
-            for hypothesis, vote in self._others:
+            for hypothesis, vote in self.others:
                 scores += vote * hypothesis.said(sample)
         return self._shaped(scores)
 
     def scores_like(self, table: Table, array: NDArray[Any]) -> Any:
         scores = np.zeros((table.n_rows, self.outputs), like=array)
         # only trees have a kernel on GPUs
-        rest = self.steps or self.index is not None or self._others
+        rest = self.steps or self.index is not None or self.others
         if self.trees and not rest and self._scored_trees.add_on_gpu(scores, table):
             return self._shaped(scores)
         return np.asarray(self.scores(table), like=array)
@@ -82,6 +84,7 @@ class Vote:
         scores = np.zeros((table.n_rows, self.outputs))
         sample = unlabelled(table, bins_of(self.hypotheses))
         for hypothesis, vote in zip(self.hypotheses, self.votes, strict=True):
+            # one array for all rounds: with many classes a thousand copies would not fit
             scores += vote * hypothesis.said(sample)
             yield self._shaped(scores)
 
@@ -97,20 +100,30 @@ class Vote:
         return scores[:, 0] if self.outputs == 1 else scores
 
     @cached_property
-    def _others(self) -> list[tuple[Hypothesis, float]]:
-        pairs = zip(self.hypotheses, self.votes, strict=True)
-        fast_kinds = (StumpRule, TreeRule, WordList)
-        return [(rule, vote) for rule, vote in pairs if not isinstance(rule, fast_kinds)]
+    def _sorted(self) -> tuple[dict[int, list[FeaturePart]], list[tuple[Hypothesis, float]]]:
+        """The rules that are step functions of a feature, by their feature, and all others."""
+        parts: dict[int, list[FeaturePart]] = {}
+        others: list[tuple[Hypothesis, float]] = []
+        for rule, vote in zip(self.hypotheses, self.votes, strict=True):
+            part = rule.step(float(vote))
+            if part is None:
+                others.append((rule, float(vote)))
+            else:  # a constant may be added to any feature
+                parts.setdefault(part.feature or 0, []).append(part)
+        return parts, others
 
     def _of_kind(self, kind: type[Kind]) -> list[tuple[Kind, float]]:
-        pairs = zip(self.hypotheses, self.votes, strict=True)
-        return [(rule, float(vote)) for rule, vote in pairs if isinstance(rule, kind)]
+        return [(rule, vote) for rule, vote in self._sorted[1] if isinstance(rule, kind)]
+
+    @cached_property
+    def others(self) -> list[tuple[Hypothesis, float]]:
+        """The rules that are asked one by one: neither steps nor trees nor lists of words."""
+        kinds = (TreeRule, WordList)
+        return [(rule, vote) for rule, vote in self._sorted[1] if not isinstance(rule, kinds)]
 
     @cached_property
     def steps(self) -> dict[int, FeaturePart]:
-        parts: dict[int, list[FeaturePart]] = {}
-        for rule, vote in self._of_kind(StumpRule):
-            parts.setdefault(rule.feature, []).append(rule.feature_part(vote * rule.values))
+        parts = self._sorted[0]
         return {feature: FeaturePart.sum(parts[feature]) for feature in sorted(parts)}
 
     @cached_property
@@ -150,6 +163,7 @@ class Vote:
 
     def _add_steps(self, first: int, values: NDArray[np.floating], scores: Scores) -> None:
         features, cuts, offsets, steps, missing = self._packed_steps
+        # a block has some of the columns, and the features are sorted
         a, b = features.searchsorted([first, first + values.shape[1]]).tolist()
         columns, offsets, missing = features[a:b] - first, offsets[a : b + 1], missing[a:b]
 

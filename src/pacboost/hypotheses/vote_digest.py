@@ -2,19 +2,21 @@
 
 The ledger holds it, and a certificate holds the fingerprint of the ledger. So a certificate cannot
 be used with other rules than those it was computed for, nor with other values in leaves of trees.
+It covers the ``tag`` and the ``FIELDS`` of each kind of rule, and the name of no class.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.errors import DataError
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.vote import Vote
 from pacboost.samples.bins import Bins
@@ -22,8 +24,6 @@ from pacboost.samples.bins import Bins
 if TYPE_CHECKING:
     from pacboost.hypotheses.forest import Forest
 
-IGNORED_FIELDS = ("slope",)
-"""Fields that are used only while a rule is learned."""
 WRITTEN_FLOAT, WRITTEN_WHOLE = np.dtype("<f8"), np.dtype("<i8")
 
 
@@ -61,8 +61,20 @@ def _sha256(value: object, fingerprints: _Fingerprints) -> bytes:
 @functools.cache
 def _names(kind: type) -> list[tuple[str, bytes]]:
     """Return the fields of a class in the fingerprint, as names and as bytes."""
-    names = (field.name for field in fields(kind))
-    return [(name, name.encode()) for name in names if name not in IGNORED_FIELDS]
+    names: Iterable[str] = getattr(kind, "FIELDS", ())
+    # a black box declares no fields of files, and all that it knows of itself counts
+    names = list(names) or [field.name for field in fields(kind)]
+    return [(name, name.encode()) for name in names]
+
+
+def _tag(kind: type) -> bytes:
+    tag: str = getattr(kind, "tag", "")
+    if not tag:
+        raise DataError(
+            f"the class {kind.__name__} has no tag, by which certificates know a kind of rule; "
+            "give it one: tag = 'a_name_of_its_own'"
+        )
+    return tag.encode()
 
 
 def _written(array: NDArray[Any]) -> tuple[bytes, bytes]:
@@ -80,8 +92,11 @@ def _collect(value: object, fingerprints: _Fingerprints, parts: list[bytes]) -> 
     if isinstance(value, bool | int | float | str | None):
         parts.append(repr(value).encode())
     elif isinstance(value, Bins):
+        # all trees of a vote share one object: hashed once, not a thousand times
         if id(value) not in fingerprints:
             asked_of = fingerprints.asked
+            # a file holds thresholds of these features only, and its reader computes
+            # the same digest
             columns = range(len(value.thresholds)) if asked_of is None else asked_of
             cuts = np.concatenate([np.empty(0), *(value.thresholds[j] for j in columns)])
             tables = [cuts, value.sizes, value.levels, value.middle]
@@ -89,7 +104,7 @@ def _collect(value: object, fingerprints: _Fingerprints, parts: list[bytes]) -> 
         parts.append(fingerprints[id(value)])
     elif is_dataclass(value):
         kind_of_rule: type = type(value)
-        parts.append(kind_of_rule.__name__.encode())
+        parts.append(_tag(kind_of_rule))
         for name, written in _names(kind_of_rule):
             parts.append(written)
             content = getattr(value, name)

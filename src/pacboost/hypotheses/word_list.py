@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.hypotheses.fields import OUTPUTS, Column, Field, FieldLines, RuleRun
 from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis, Names, value_words
 from pacboost.kernels.native import native
 from pacboost.kernels.threads import each_rows
@@ -40,6 +42,16 @@ class WordList(Hypothesis):
     [[1.0], [1.5], [0.0]]
     """
 
+    tag: ClassVar[str] = "word_list"
+    FIELDS: ClassVar[Mapping[str, Field]] = {
+        "asked": Column(np.int32, FieldLines("words"), of_features=True),
+        "values": Column(np.float64, FieldLines("words", more=1), OUTPUTS, unit=GRID),
+        "abstains": Column(np.bool_),
+        "every": Column(np.bool_),
+    }
+    BYTES: ClassVar[int] = 700
+    BYTES_TO_CHECK: ClassVar[int] = 24
+
     asked: NDArray[np.int32]
     """The number of each word, in the order of the list."""
     values: CellValues
@@ -49,6 +61,18 @@ class WordList(Hypothesis):
     @classmethod
     def constant(cls, outputs: int) -> WordList:
         return cls(np.empty(0, dtype=np.int32), np.zeros((1, outputs)), abstains=False)
+
+    @classmethod
+    def problem(cls, run: RuleRun) -> tuple[str, str] | None:
+        words, abstains = run.counts["words"], run.arrays["abstains"]
+        places = np.repeat(np.arange(words.size) * run.features, words) + run.arrays["asked"]
+        places.sort()
+        if (places[1:] == places[:-1]).any():
+            return "asked", "names a word twice in one list"
+        ends = np.cumsum(words + 1, dtype=np.int64)
+        if run.arrays["values"][ends[abstains] - 1].any():
+            return "values", "of a list that abstains are not 0 where no word occurs"
+        return None
 
     @property
     def silent(self) -> int | None:
@@ -81,6 +105,7 @@ class WordList(Hypothesis):
 
     def allowed(self, values: CellValues, unit: float = VOTE_UNIT) -> CellValues:
         """Round values to ``GRID``, and set the last ones to 0 if the list abstains."""
+        # where votes are coarser, as for numbers of large size, their unit decides
         coarse = unit < GRID
         rounded: CellValues = np.rint(values / GRID) * GRID if coarse else values.copy()
         rounded += 0.0  # a file holds whole multiples, which cannot represent -0
@@ -120,6 +145,7 @@ def _holding(table: Table, word: int) -> NDArray[np.integer]:
     if isinstance(table, WordTable):
         return table.holding(word)
     column = table.block(word, word + 1)[:, 0]
+    # a column of a dense table counts as a word of the rows where it is not 0
     return np.flatnonzero((column != 0) & ~np.isnan(column))
 
 
@@ -148,6 +174,7 @@ class WordIndex:
         values = np.empty((words.size, last[0].size))
         for rule, vote, part in zip(rules, votes, np.split(values, np.cumsum(sizes)), strict=False):
             np.multiply(rule.added, vote, out=part)
+        # stable: of equal words, lists stay in the order of rounds
         order = np.argsort(words, kind="stable")
         counts = np.bincount(words, minlength=1)
         numbers = [-1 if rule.every else number for number, rule in enumerate(rules)]

@@ -112,6 +112,7 @@ def interval(wrong: int, n: int) -> dict[str, Any]:
     """Return an error with its exact interval (Clopper and Pearson)."""
     return {
         "error": wrong / n, "wrong": wrong, "n": n,
+        # each end has half of delta, so that both hold together (Boole)
         "lower": clopper_pearson_lower(wrong, n, DELTA / 2),
         "upper": clopper_pearson(wrong, n, DELTA / 2),
     }  # fmt: skip
@@ -143,6 +144,7 @@ def edges(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     sample, y = run.sample, run.points.y
     bins = fit_bins(sample.table) if sample.bins is None else sample.bins
     sample = replace(sample, bins=bins)
+    # the whole units that the learner sums, so that its rule is the best one here, too
     units = np.rint(weights * 2**52).astype(np.int64)
     total = int(units.sum())
     features: list[dict[str, Any]] = []
@@ -158,6 +160,7 @@ def edges(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
                 "edges": np.abs(signed).tolist(),
             }
         )  # fmt: skip
+        # the learner takes the first of equal stumps; rounding must not decide otherwise here
         if signed.size and (best is None or np.abs(signed).max() > best["edge"] + 1e-12):
             place = int(np.abs(signed).argmax())
             edge = float(abs(signed[place]))

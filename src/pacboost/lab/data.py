@@ -194,6 +194,7 @@ def _divided(
         notes.append(f"{int((~whole_rows).sum()):,} rows with missing numbers are dropped.")
     rng = np.random.default_rng(whole("seed", spec.get("seed", 0), 0, 2**31))
     rows = rng.permutation(np.flatnonzero(whole_rows))
+    # test rows are taken before the points are limited: the limit must not change who tests
     apart = int(number("test", spec.get("test", 0.3), 0.0, 0.9) * rows.size)
     tested, training = rows[:apart], np.sort(rows[apart : apart + MAX_POINTS])
     if rows.size - apart > MAX_POINTS:
@@ -223,6 +224,7 @@ def _edited(points: Points, edits: Mapping[str, Any]) -> Points:
         y = np.concatenate([y, np.array([label for _, label in added])])
         ids = np.concatenate([ids, points.base + np.arange(len(added))])
         flipped = np.concatenate([flipped, np.zeros(len(added), dtype=np.bool_)])
+    # edits name points by id, since rows move up when a point is deleted
     where = {int(point_id): row for row, point_id in enumerate(ids)}
     for point_id, place in moved.items():
         X[_row(where, point_id)] = _place(place)

@@ -10,7 +10,7 @@ import base64
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -286,6 +286,8 @@ def forced_rules(parent: LabRun, after: int) -> dict[int, Hypothesis]:
 @dataclass(frozen=True, eq=False)
 class MemberRule(Rule):
     """A member of a bagged vote as a rule that answers -1 or +1."""
+
+    tag: ClassVar[str] = "member"
 
     member: BagMember
 

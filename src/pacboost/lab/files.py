@@ -63,6 +63,7 @@ class LabFile:
         return choice
 
     def _suggestion(self, targets: list[str]) -> dict[str, Any] | None:
+        # labels are most often the last column
         for target in reversed(targets):
             features = [name for name in self.numbers if name != target][:2]
             levels = self.levels(target)
@@ -131,6 +132,7 @@ def read_file(name: str, content: bytes) -> LabFile:
         if kinds is not None and len(kinds) == 1:
             numbers[column] = np.asarray(kinds[0].read(opened), dtype=np.float64)
     texts = {column: np.array(values, dtype=object) for column, values in cells.items()}
+    # a link names its file by content, and does not hold it: rows stay on this machine
     digest = hashlib.sha256(content).hexdigest()[:24]
     return LabFile(digest, name[:200], rows, numbers, texts)
 

@@ -123,6 +123,7 @@ def _curve(
 ) -> dict[str, Any]:
     """Answer the question for several values of one knob; None if it has no answer."""
     knob = next(field for field in question.fields if field.name == along)
+    # rounds and rows grow like 1/epsilon or 1/edge²: even steps would leave out the steep part
     spread = np.geomspace if knob.low > 0 else np.linspace
     values_along = spread(knob.low, knob.high, CURVE_POINTS)
     places: list[float] = [float(f"{place:.4g}") for place in values_along]
@@ -214,6 +215,7 @@ def _plan(model: FilterBoostClassifier) -> dict[str, Any] | None:
     """Return the plan of the theorem for the edge that rules are tested for."""
     if model.edge is None or model.epsilon is None:
         return None
+    # a rule that passes its test has 0.4 times the promised edge (docs/proofs/filtering.md)
     values = {"epsilon": model.epsilon, "delta": model.delta, "edge": 0.4 * model.edge}
     return described(_answer("filtering", tuple(values.items()), simulated=False), "draws")
 
@@ -225,7 +227,8 @@ def _certificate(model: FilterBoostClassifier) -> dict[str, Any] | None:
         return None
     return {
         "value": bound.value, "claim": bound.claim, "theorem": bound.theorem, "size": bound.size,
-        "sample": bound.sample, "assumes": list(bound.assumptions), "fails_with": bound.delta,
+        "sample": bound.rows_in_words,
+        "assumes": list(bound.assumptions), "fails_with": bound.delta,
     }  # fmt: skip
 
 
@@ -240,6 +243,7 @@ def _kept(
     if not isinstance(booster, FilteringBooster):
         return []
     chances = booster.chances((scores * y)[:, None], len(model.ledger_.rounds))
+    # the same numbers for every vote: what changes in the picture is due to the vote
     passed = np.random.default_rng(0).random(len(y)) < chances
     places = np.flatnonzero(passed)[:MAX_KEPT_POINTS]
     return [[float(X[i, 0]), float(X[i, 1]), int(y[i])] for i in places]

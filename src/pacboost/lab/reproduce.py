@@ -108,6 +108,8 @@ def _csv(name: str, data: Mapping[str, Any]) -> tuple[Lines, Lines]:
 
 
 def _edits(data: Mapping[str, Any], base: int) -> Lines:
+    # in the order of the page: added points have numbers after all others, and points are
+    # deleted last, because that moves the numbers of all that follow
     edits: Mapping[str, Any] = data.get("edits") or {}
     lines: Lines = []
     if edits.get("added"):
@@ -131,6 +133,7 @@ def _model(spec: RunSpec, rounds: int) -> tuple[Lines, Lines]:
         imported, learner = code_of("learner", spec.learner)
         line = f"model = BaggingClassifier({learner}, {rounds}, random_state={spec.seed}).fit(X, y)"
         return ["from pacboost import BaggingClassifier", imported], [line]
+    # a booster cannot change within a fit: each change is a fit that begins with the rules so far
     chain = [spec]
     while chain[0].changes:
         chain.insert(0, chain[0].parent)

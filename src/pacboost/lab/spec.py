@@ -113,6 +113,7 @@ class RunSpec:
 def digest(content: object) -> str:
     """Return a digest of a JSON value."""
     text = json.dumps(content, sort_keys=True, allow_nan=False)
+    # 96 bits: the cache of runs is keyed by them, and two runs never meet by chance
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
@@ -139,6 +140,7 @@ def read_run(value: object) -> RunSpec:
         raise LimitError(
             f"a run may have {MAX_CHANGES} changes and {MAX_CHANGEABLE_ROUNDS} rules set by hand"
         )
+    # two changes after one round may be: a booster is changed, then its learner
     if any(later.after < first.after for first, later in pairwise(changes)):
         raise ParameterError("changes are not in the order of their rounds; sort them by 'after'")
     method = run.get("method", "boost")
@@ -206,6 +208,7 @@ def sequence(name: str, value: object) -> Sequence[Any]:
 
 def number(name: str, value: object, low: float, high: float) -> float:
     """Check that a value is a number within its range."""
+    # JSON's true is an int in Python; NaN fails the comparison of the range
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
         raise ParameterError(f"{name} is {_short(value)}; it must be a number, {low:g} to {high:g}")
     return float(value)

@@ -12,26 +12,19 @@ import numpy as np
 
 from pacboost.errors import ParameterError
 from pacboost.learners.learner import FunctionLearner, Learner, accepts
-from pacboost.learners.stump import Stump
-from pacboost.learners.tree import Tree
-
-NAMES = "stump", "tree", "words"
+from pacboost.learners.registry import LEARNERS
 
 
 def as_learner(choice: object, parameter: str = "estimator") -> Learner:
     """Return the learner for None (stumps), a name, a learner, an estimator or a function."""
-    if choice is None:
-        return Stump()
+    choice = "stump" if choice is None else choice
     if isinstance(choice, Learner):
         return choice
     if isinstance(choice, str):
-        if choice == "words":
-            from pacboost.learners.words import Words
-
-            return Words()
-        if choice in NAMES:
-            return Tree() if choice == "tree" else Stump()
+        if choice in LEARNERS:
+            return LEARNERS[choice]()
     elif not inspect.isclass(choice):
+        # only such an estimator can be cloned; others are copied
         if hasattr(choice, "fit") and hasattr(choice, "get_params"):
             from pacboost.learners.sklearn import SklearnLearner
 
@@ -42,7 +35,7 @@ def as_learner(choice: object, parameter: str = "estimator") -> Learner:
         if callable(function) and (accepts(function, 3) or accepts(function, 2)):
             return FunctionLearner(function)
     raise ParameterError(
-        f"{parameter} is {choice!r}; it may be {', '.join(map(repr, NAMES))}, None for stumps, "
+        f"{parameter} is {choice!r}; it may be {', '.join(map(repr, LEARNERS))}, None for stumps, "
         "a learner of pacboost, an object with fit and predict, such as a scikit-learn classifier "
         "(not a class), or a function (X, y) or (X, y, weights)",
         parameter=parameter,
@@ -58,6 +51,7 @@ class OwnEstimator:
     def __call__(self, X: Any, y: Any) -> Any:
         if (y == y[0]).all():  # few estimators can fit a single class
             return partial(_constant, y[0])
+        # every round fits a copy, and the user's object stays as it was given
         model = deepcopy(self.estimator)
         model.fit(X, y)  # which may return nothing
         return model

@@ -63,6 +63,7 @@ class Search(ABC):
             )
         weights = request.rows()
         if chosen is not None:
+            # a learner of a user knows weights, and nothing of chosen rows
             weights[np.setdiff1d(np.arange(weights.size), chosen)] = 0
         sample = self.sample
         if not weights.any():  # no row asks for any change, and black boxes need some rows
@@ -89,6 +90,10 @@ class Search(ABC):
 class Learner(ABC):
     """The parameters of a way to find rules; ``on`` starts a search on a sample."""
 
+    name: ClassVar[str] = "custom"
+    """The name in ledgers; of a learner in this folder, that of its file."""
+    plural: ClassVar[str] = ""
+    """What reports call its rules; empty for its name."""
     codes: bool = False
     """Whether the learner reads codes, so that the sample has to be binned."""
     sparse = False
@@ -98,10 +103,6 @@ class Learner(ABC):
     def deterministic(self) -> bool:
         """Whether the same weights always give the same rule, so that a retry is useless."""
         return False
-
-    @property
-    def name(self) -> str:
-        return type(self).__name__
 
     def finds_rules(self, sample: Sample) -> bool:
         """Check whether, for two classes, the learner finds rules that answer -1 or +1."""
@@ -128,6 +129,8 @@ class FunctionLearner(Learner):
     more than two classes, y and the answers are class numbers, 0 to K - 1.
     """
 
+    name: ClassVar[str] = "function"
+
     function: Callable[..., Any]
 
     def on(self, sample: Sample) -> FunctionSearch:
@@ -143,9 +146,10 @@ class FunctionSearch(Search):
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
         rows = self.sample.rows
+        # weights, if it takes them, are exact; rows drawn by weight are not
         if accepts(self.function, 3):
             rule = self.function(rows, answers, weights / weights.sum())
-        elif np.ptp(weights) == 0:
+        elif np.ptp(weights) == 0:  # a draw would only add noise
             rule = self.function(rows, answers)
         else:
             chosen = draw(weights, weights.size, np.random.default_rng(seed))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ from pacboost.sources.values import Values
 @dataclass(frozen=True)
 class SklearnLearner(Learner):
     """Fit a clone with sample weights, or on a weighted draw of rows if it takes no weights."""
+
+    name: ClassVar[str] = "scikit-learn"
 
     estimator: Any
     shape: tuple[int, ...] = ()

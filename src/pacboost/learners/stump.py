@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,9 @@ class Stump(Learner):
     feature is max |V - 2 P| + |M|. Of rules whose edges differ by no more than the rounding of the
     weights, the one with the lowest feature, then the lowest threshold, is taken."""
 
+    name: ClassVar[str] = "stump"
+    plural: ClassVar[str] = "stumps"
+
     codes = sparse = True
     deterministic = True
 
@@ -64,6 +67,7 @@ class Stump(Learner):
         has two signs.
         """
         dimension = vc_of_stumps(sample.table.n_columns)
+        # without bins there are as many cuts as real numbers
         if sample.bins is None:
             return Capacity(vc_dimension=dimension)
         return Capacity(vc_dimension=dimension, log_size=math.log(2 * count_rules(sample.bins)))

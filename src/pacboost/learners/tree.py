@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,6 +160,9 @@ class Tree(TreeParameters, Learner):
     root, or by their codes. With many classes, splits are chosen by ``sketch`` random sums of the
     classes' pulls (Iosipoi and Vakhrushev 2022); the values of the leaves are exact nevertheless.
     """
+
+    name: ClassVar[str] = "tree"
+    plural: ClassVar[str] = "trees"
 
     codes = sparse = True
 

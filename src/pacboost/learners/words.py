@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,9 @@ class Words(Learner):
     ``candidates=None`` tries all words. With ``abstain``, a list is silent on rows that hold none
     of its words. ``Words(1, None)`` finds the rules of BoosTexter (Schapire and Singer 2000).
     """
+
+    name: ClassVar[str] = "words"
+    plural: ClassVar[str] = "word lists"
 
     length: int = 100
     candidates: int | None = 20

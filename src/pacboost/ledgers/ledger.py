@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from pacboost.boosters.link import Link
 from pacboost.errors import DataError, ParameterError
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.markup import bold, table
@@ -86,13 +87,6 @@ class Refill:
 
 UNCOMPARED = ("rule", "seconds")
 """Fields of a round that may differ between equal runs: texts with column names, and times."""
-
-REGRESSION_POTENTIALS = frozenset(
-    {"square", "absolute", "huber", "quantile", "poisson", "gamma", "custom_loss"}
-)
-"""Potentials of regression, which are loss functions."""
-LOG_LINK = frozenset({"poisson", "gamma"})
-"""Regression potentials whose scores are logarithms of predictions."""
 
 ROUNDS_SHOWN = 5
 """Number of first rounds, and of last rounds, that a notebook shows."""
@@ -168,6 +162,8 @@ class Ledger:
     stopped: str = ""
     rounds: list[Round] = field(default_factory=list)
 
+    link: str = Link.NONE
+    """How scores become predictions, in a regression; empty for classes."""
     several_labels: bool = False
     """Whether a row may have several labels; rates are then of pairs of row and label."""
     refills: list[Refill] = field(default_factory=list)
@@ -192,7 +188,7 @@ class Ledger:
     @property
     def regression(self) -> bool:
         """Whether numbers were predicted, so that ``training_error`` is a mean loss."""
-        return self.potential in REGRESSION_POTENTIALS
+        return self.link != Link.NONE
 
     def log_products(self) -> Iterator[float]:
         """Yield ln ∏ Z_s after each round."""
@@ -212,7 +208,9 @@ class Ledger:
             f.name: [getattr(entry, f.name) for entry in self.rounds] for f in fields(Round)
         }
         table["bound"] = [
-            self.factor * math.exp(min(product, 700.0)) for product in self.log_products()
+            # exp(709) is the largest double, and a bound above 1 says nothing anyway
+            self.factor * math.exp(min(product, 700.0))
+            for product in self.log_products()
         ]
         table["bound_errors"] = self._form(lambda e: 0.5 * math.log1p(-(e.edge**2)))
         table["bound_edges"] = self._form(lambda e: -0.5 * e.edge**2)
@@ -230,6 +228,8 @@ class Ledger:
             return [None] * len(self.rounds)
         total, form = 0.0, []
         for entry in self.rounds:
+            # a rule without mistakes has the product 0, while its capped vote has the
+            # Z that was measured
             total += log_factor(entry) if entry.edge < 1 else math.log(entry.normaliser)
             form.append(math.exp(total))
         return list(form)
@@ -272,6 +272,7 @@ class Ledger:
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return all rounds as a data frame of pandas, polars or pyarrow."""
+        # here, since most programs never ask for a frame
         import narwhals as nw
 
         return nw.from_dict(self.columns(), backend=backend).to_native()  # type: ignore[arg-type]
@@ -281,6 +282,7 @@ class Ledger:
         content = dict(vars(self))
         for name in ("rounds", "refills", "hard"):  # asdict would copy them number by number
             content[name] = [dict(vars(entry)) for entry in content[name]]
+        # left out where unused, so that ledgers of runs without them keep their digest
         for name in ("revised", "hard", "vote_digest"):
             if not content[name]:
                 del content[name]
@@ -314,6 +316,7 @@ class Ledger:
         """Return the part that equal runs share: all fields but times and texts."""
         content = self.to_dict()
         for entry in content["rounds"]:
+            # equal runs under other column names, and on another day, have one digest
             for name in UNCOMPARED:
                 del entry[name]
         for entry in content["refills"]:

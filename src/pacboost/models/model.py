@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.boosters.link import Link
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.shapes import Counts, Shapes, shapes
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.kernels import same_bits
-from pacboost.ledgers.ledger import LOG_LINK, Ledger
+from pacboost.ledgers.ledger import Ledger
 from pacboost.models.calibration import Calibration
 from pacboost.models.schema import Schema
 from pacboost.numerics.memory import in_host_memory
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from pacboost.sources.mixed import MixedFeatures
     from pacboost.sources.text import TextFeatures
 
-Link = Callable[[Any], Any]
+Linked = Callable[[Any], Any]
 NO_CLASSES: NDArray[Any] = np.empty(0)
 MAX_LEVELS_NAMED = 4
 """Of a larger set of levels, rules name two."""
@@ -57,7 +58,7 @@ class Model:
     """None if the learner did not use any."""
     labels: int = 0
     """Number of labels that a row of a forest may have at once; 0 if it has exactly one. Otherwise
-    every class is a set of labels, named by a 1 for each label in it and a 0 for each other."""
+    every class is a set of labels: a tuple with a 1 for each label in it and a 0 for each other."""
     calibration: Calibration | None = None
     certificate: Certificate | None = None
     decision: ThresholdDecision | None = None
@@ -130,6 +131,7 @@ class Model:
         """The names of all classes, or of all labels if a row may have several."""
         if self.labels:
             return list(map(str, range(self.labels)))
+        # tolist: str of a NumPy number is not that of the number the user gave
         return [str(name) for name in self.classes.tolist()]
 
     def importances(self) -> NDArray[np.float64]:
@@ -221,10 +223,11 @@ class Model:
         even = np.full_like(scores, 1 / self.classes.size)
         return np.asarray(np.divide(scores, total, out=even, where=total > 0))
 
-    def _linked(self, scores: Scores, of_one: Link, of_many: Link) -> NDArray[np.float64]:
+    def _linked(self, scores: Scores, of_one: Linked, of_many: Linked) -> NDArray[np.float64]:
         """Apply ``of_one`` to the score of two classes or of a label, ``of_many`` to rows."""
         linked: NDArray[np.float64]
         if self.ledger.several_labels:
+            # each label by itself: their probabilities need not add up to 1
             linked = of_one(2 * scores)
         elif scores.ndim == 1:
             linked = np.stack([of_one(-2 * scores), of_one(2 * scores)], axis=1)
@@ -237,12 +240,12 @@ class Model:
         """The sets of labels that the classes stand for, (classes, labels); None for one label."""
         if not self.labels:
             return None
-        return np.array([[int(sign) for sign in name] for name in self.classes.tolist()])
+        return np.array(self.classes.tolist(), dtype=np.int64)
 
     @property
     def log_link(self) -> bool:
         """True if scores are logarithms of the predictions."""
-        return self.ledger.potential in LOG_LINK
+        return self.ledger.link == Link.LOG
 
     def numbers(self, scores: Scores) -> NDArray[np.float64]:
         """Turn the scores of a regression into predictions."""
@@ -254,6 +257,18 @@ class Model:
         for hypothesis in self.vote.hypotheses:
             counts += hypothesis.split_counts(self.n_features, cover=by == "cover")
         return _shares(counts)
+
+
+def classes_of_sets(sets: NDArray[np.integer]) -> NDArray[Any]:
+    """Return sets of labels, (sets, labels), as classes: one tuple of 0 and 1 for each.
+
+    >>> classes_of_sets(np.array([[0, 1], [1, 1]])).tolist()
+    [(0, 1), (1, 1)]
+    """
+    classes = np.empty(len(sets), dtype=object)
+    for place, line in enumerate(sets.tolist()):
+        classes[place] = tuple(line)
+    return classes
 
 
 def without_rounds(kind: str) -> Ledger:

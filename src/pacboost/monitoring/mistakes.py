@@ -38,6 +38,7 @@ class History:
         """Add a point, whose first number is the row."""
         self.points.append(list(numbers))
         if len(self.points) >= MAX_POINTS:
+            # the later one of two points stays: its row is a multiple of the doubled step
             self.points = self.points[1::2]
             self.step *= 2
 
@@ -109,6 +110,7 @@ class MistakeStream:
         self._levels = np.zeros(monitoring.ODDS.size)
         self._marks = np.zeros(4, dtype=np.int64)
         self.history = History()
+        # sums of logarithms neither overflow nor underflow, as products of a million factors would
         won, lost = monitoring.log_factors(error)
         self._logs = np.array([lost, won])
         self._goal = -math.log(delta) + 1e-9  # more than any rounding error
@@ -117,6 +119,7 @@ class MistakeStream:
         """Follow further mistakes, in the order of the rows."""
         place = 0
         while place < mistakes.size:
+            # pieces end where a point is due: curves do not depend on how rows were passed
             some = mistakes[place : place + self.history.until_due(self.rows)]
             native.follow(
                 some, self._counts, self._squares, self._logs, self._goal, self._levels,
@@ -227,6 +230,7 @@ def read_mistakes(mistakes: Any) -> NDArray[np.bool_]:
             f"mistakes are of type {values.dtype}; give truth values, or 1 for a mistake and 0 for "
             "none"
         )
+    # probabilities and class labels look like mistakes, and every row would count as one
     other = ~np.isin(values, (0, 1))
     if other.any():
         raise DataError(

@@ -153,8 +153,10 @@ class Monitor:
             )
         X = collected(X)
         wrong = mistakes_of(self.model, X, y)
+        # a fit makes a new ledger, so its identity tells without comparing models
         same = getattr(self.model, "ledger_", None) is self._record
         if self._first_model is not None:
+            # a model that was fitted again, but answers these rows alike, makes the same mistakes
             same = same and bool((mistakes_of(self._first_model, X, y) == wrong).all())
         if not same:
             raise ParameterError(
@@ -298,6 +300,7 @@ class Monitor:
         """
         state = read_state(Path(path))
         watched, passed = state.get("model"), _fingerprint(model)
+        # models of other libraries have no digest, and a monitor of mistakes has no model
         if watched and passed and watched != passed:
             raise FileError(
                 f"{path}: watches another model than the one given; give that model, or begin a "

@@ -95,6 +95,7 @@ class MonitorStatus:
     def _certificate(self) -> str:
         claim = f"error at most {percent_digits(self.certified, 4)}"
         if self.refuted_at is None:
+            # the exponential of more than 709 overflows; by then the alarm has sounded long ago
             capital = math.exp(min(self.log_capital, 700.0))
             return (
                 f"The certificate ({claim}) is not refuted; evidence against the "
@@ -111,6 +112,7 @@ class MonitorStatus:
             f"while the error stays at most {percent_digits(self.certified, 4)}, it sounds after "
             f"{self.run_length:,} rows on average, or later"
         )
+        # a mean run length, no probability: a detector that runs for ever sounds at last
         if not self.sounded:
             return f"The change detector has not sounded ({rate})."
         times = "once" if self.sounded == 1 else f"{self.sounded:,} times"

@@ -61,6 +61,7 @@ def in_units_of_least(base: NDArray[np.float64], outputs: int = 1) -> NDArray[np
         return np.ones(1)
     units = np.repeat(base / base.min(), outputs)
     rounded = np.rint(units)
+    # a base of decimals such as 0.1 and 0.3 has a quotient that is off in its last bits
     return np.where(np.abs(units - rounded) <= 1e-9 * rounded, rounded, units)
 
 
@@ -92,6 +93,7 @@ def tied(scores: Scores) -> Marked:
     """Mark the rows with tied scores, of shape (rows,) for two classes or (rows, classes)."""
     if scores.ndim == 1:
         return np.asarray((scores == 0) | np.isnan(scores))
+    # NaN is lower than nothing, so a row with NaN has too few lower scores, and is tied
     lower = scores < scores.max(axis=1, keepdims=True)
     return np.asarray(lower.sum(axis=1) < scores.shape[1] - 1)
 
@@ -118,6 +120,8 @@ def quantile_of(numbers: Floats, weights: NDArray[np.int64] | None, share: float
     order = np.argsort(numbers, kind="stable")
     below = 2 * np.cumsum(weights[order])
     goal = share * float(below[-1])
+    # each weight was rounded by up to half a unit, and the sums are doubled;
+    # but no slack may skip a whole row, or rows of small weight would not count
     slack = min(numbers.size, int(weights.min()) - 1)
     at = min(int(np.searchsorted(below, goal - slack)), numbers.size - 1)
     if below[at] <= goal + slack and at + 1 < numbers.size:

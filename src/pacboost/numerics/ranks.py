@@ -28,6 +28,7 @@ def max_ranks(values: NDArray[np.float64]) -> NDArray[np.intp]:
     ascending = np.take_along_axis(values, order, axis=1)
     is_last = np.ones(values.shape, dtype=np.bool_)
     is_last[:, :-1] = ascending[:, 1:] != ascending[:, :-1]
+    # the smallest end at or after each place is that of its group of equal values
     ends = np.where(is_last, np.arange(1, columns + 1), columns)
     ends = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
     ranks = np.empty(values.shape, dtype=np.intp)

@@ -35,6 +35,7 @@ def soft_margin(margins: Floats, base: Floats, share: float) -> float:
     if base.size == 1 and worst_mass <= masses[0]:
         return float(flat.min())
     order = np.argsort(flat, kind="stable")
+    # the last row of the worst share counts in part, or the mean would jump as the share grows
     before = np.concatenate([[0.0], np.cumsum(masses[order])[:-1]])
     taken = np.minimum(masses[order], np.maximum(worst_mass - before, 0.0))
     return total(taken * flat[order]) / worst_mass

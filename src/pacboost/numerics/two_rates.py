@@ -80,8 +80,10 @@ def _smallest_sum(
     rows: int,
 ) -> float:
     """Return the least v, up to one unit, for which all pairs with x + y ≥ v are ruled out."""
+    # a power of two, so that multiples of the unit are exact, and anybody can check them
     unit = 2.0 ** math.floor(math.log2(UNITS / math.sqrt(rows)))
     top = right + float(cap(np.array([right]))[0])
+    # a bound below the observed sum would be wrong at the very chances that were seen
     low, high = math.floor(observed / unit), math.ceil(top / unit) + 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -104,11 +106,14 @@ def _ruled_out(
     width = right / STRIPS
     starts: Floats = width * np.arange(STRIPS, dtype=np.float64)
     while starts.size:
+        # first the strips whose better corner is already below delta: most end here
         starts = starts[v - starts - width <= cap(starts + width)]
         starts = starts[probability(starts, np.maximum(v - starts - width, 0.0)) >= delta]
         ends = starts[v - starts <= cap(starts)]
         inside = probability(ends, np.maximum(v - ends, 0.0)) >= delta
         width /= PARTS
+        # a pair that is not ruled out ends the search, and so does a strip that is thinner than a
+        # unit can tell: to give up there only raises the bound
         if inside.any() or (starts.size and width < unit / 64):
             return False
         starts = (starts[:, None] + width * np.arange(PARTS)).ravel()

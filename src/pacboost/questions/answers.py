@@ -17,8 +17,8 @@ from pacboost.bounds.scored_rows import class_place
 from pacboost.errors import DataError, ParameterError, invalid
 from pacboost.questions.labelled_rows import by_column, rows_and_labels
 from pacboost.questions.mistakes import check_answers, fresh_labels, refuse_other_labels
-from pacboost.sources.dataframe import is_frame, open_frame
 from pacboost.sources.optional import is_collection
+from pacboost.sources.rows import PlainRows, Rows
 from pacboost.sources.values import is_missing
 
 MISSING = ("abstain", "wrong")
@@ -234,14 +234,12 @@ def _taken(values: Any, counted_rows: NDArray[np.intp], lost: NDArray[np.bool_])
     """Select rows of a table or of values; None and names of columns are returned unchanged."""
     if values is None or isinstance(values, str):
         return values
-    frame = is_frame(values)
-    table: Any = open_frame(values) if frame else values
-    table = table if frame or hasattr(values, "tocsr") else np.asarray(values)
-    if table.shape[0] != lost.size:
-        raise DataError(
-            f"there are {lost.size:,} labels for {table.shape[0]:,} rows, scores or groups"
-        )
-    return table[counted_rows.tolist()].to_native() if frame else table[counted_rows]
+    rows = Rows.of(values)
+    if isinstance(rows, PlainRows):
+        rows = PlainRows(np.asarray(values))
+    if rows.count != lost.size:
+        raise DataError(f"there are {lost.size:,} labels for {rows.count:,} rows, scores or groups")
+    return rows.take(counted_rows).given
 
 
 def _cells(values: Any) -> NDArray[Any]:

@@ -63,7 +63,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Rows:
+class Labelled:
     """Rows with their labels."""
 
     X: Any
@@ -183,8 +183,8 @@ class Comparison:
 def measure(
     name: str,
     model: Any,
-    training: Rows,
-    test: Rows | None,
+    training: Labelled,
+    test: Labelled | None,
     *,
     share: float,
     delta: float,

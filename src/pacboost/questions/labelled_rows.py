@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError, ParameterError
 from pacboost.numerics.checks import meant
 from pacboost.samples.groups import with_missing
-from pacboost.sources.dataframe import is_frame, open_frame
+from pacboost.sources.dataframe import open_frame
 from pacboost.sources.optional import collected, is_collection
 from pacboost.sources.oracles.row_block import split_frame
+from pacboost.sources.rows import FrameRows, Rows
 
 
 def rows_and_labels(X: object, y: object) -> tuple[Any, Any]:
@@ -26,7 +27,7 @@ def rows_and_labels(X: object, y: object) -> tuple[Any, Any]:
     if not isinstance(y, str):
         return X, y
     X = collected(X)
-    if not is_frame(X):
+    if not isinstance(Rows.of(X), FrameRows):
         raise ParameterError(
             f"y is {y!r}, which names a column, and X is no data frame; give the labels",
             parameter="y",
@@ -39,7 +40,7 @@ def by_column(model: object, X: Any, by: Any, name: str = "by") -> tuple[Any, An
     """Return rows as the model reads them, and the groups, from the name of a column or values."""
     if not isinstance(by, str):
         return X, by
-    if not is_frame(X):
+    if not isinstance(Rows.of(X), FrameRows):
         raise ParameterError(
             f"{name} is {by!r}, which names a column, and X is no data frame; give an array with "
             "a value for every row"

@@ -15,7 +15,7 @@ from pacboost.errors import NotCertified
 from pacboost.models.answers import asked
 from pacboost.questions.answers import Answers
 from pacboost.questions.inner_models import remembers
-from pacboost.sources.dataframe import is_frame, open_frame
+from pacboost.sources.rows import PlainRows, Rows
 
 ROWS_ASKED_ALONE = 20
 SCORES_ASKED_ALONE = 5
@@ -65,13 +65,10 @@ def _other_answers(model: object, rows: list[Any], method: str) -> int:
 
 def _some_rows(X: Any) -> list[Any]:
     """Return some rows together, and each of them alone; nothing for unusual tables."""
-    frame = is_frame(X)
-    table = open_frame(X) if frame else X
-    if not (frame or isinstance(X, np.ndarray | list) or hasattr(X, "tocsr")):
+    rows = Rows.of(X)
+    if isinstance(rows, PlainRows) and not isinstance(X, np.ndarray | list):
         return []
-    n_rows = len(table) if isinstance(table, list) else table.shape[0]
+    n_rows = rows.count
     places = np.unique(np.linspace(0, n_rows - 1, min(n_rows, ROWS_ASKED_ALONE)).astype(int))
-    chosen = [places.tolist(), *([place] for place in places.tolist())]
-    if isinstance(table, list):
-        return [[table[place] for place in some] for some in chosen]
-    return [table[some].to_native() if frame else table[some] for some in chosen]
+    chosen = [places, *(places[k : k + 1] for k in range(places.size))]
+    return [rows.take(some).given for some in chosen]

@@ -7,11 +7,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from pacboost.errors import DataError
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.dataframe import is_frame
 from pacboost.sources.explained_errors import odd_cell, odd_shape
 from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.odd_cells import shown
 from pacboost.sources.optional import collected
+from pacboost.sources.rows import FrameRows, Rows
 from pacboost.sources.table import Table, refuse_infinite
 
 
@@ -31,8 +31,9 @@ def table_of(X: object) -> Table:
     """Read rows of numbers, or of a data frame."""
     if isinstance(X, Table):
         return X
-    if is_frame(X):
-        return FrameTable.learn(X, None)
+    rows = Rows.of(X)
+    if isinstance(rows, FrameRows):
+        return FrameTable.learn(rows.cells_by_name, None)
     try:
         values = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as problem:

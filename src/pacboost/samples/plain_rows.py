@@ -19,11 +19,10 @@ from scipy import sparse
 
 from pacboost.errors import DataError
 from pacboost.numerics.memory import in_host_memory
-from pacboost.samples.same_example import column_values
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.columns import Columns
-from pacboost.sources.dataframe import is_frame, numbers_of
+from pacboost.sources.dataframe import numbers_of
 from pacboost.sources.optional import collected
+from pacboost.sources.rows import NamedRows, Rows
 from pacboost.sources.table import Table
 from pacboost.sources.values import is_missing, pieces
 
@@ -36,8 +35,9 @@ def plain_rows(X: Any) -> ArrayTable:
     """
     if isinstance(X, ArrayTable):
         return X
-    if is_frame(X) or isinstance(X, Columns):
-        return ArrayTable(np.column_stack([_hashed(column) for column in column_values(X)]))
+    given = Rows.of(X)
+    if isinstance(given, NamedRows):
+        return ArrayTable(np.column_stack([_hashed(column) for column in given.cells()]))
     if sparse.issparse(X):
         matrix: Any = X
         rows = matrix.tocsr(copy=True)
@@ -90,8 +90,9 @@ def read_rows(X: Any) -> tuple[NDArray[np.float64], list[str]]:
 
 
 def _columns(X: Any) -> Mapping[str, Any]:
-    if is_frame(X) or isinstance(X, Columns) or (isinstance(X, list) and isinstance(X[0], Mapping)):
-        rows = Columns.of(X).dates_read()
+    named = Rows.of(X).named
+    if named is not None:
+        rows = named.dates_read()
         return {
             name: numbers_of(cells)
             if isinstance(cells, nw.Series) and cells.dtype.is_numeric()

@@ -13,7 +13,6 @@ the coverage of certificates (docs/proofs/holdout.md). ``share_learned`` is for 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -23,12 +22,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacboost.errors import InputWarning, invalid, warn
-from pacboost.numerics.memory import in_host_memory
 from pacboost.samples.equal_rows import DISTINCT
 from pacboost.samples.row_hashes import Hashes, mixed, text_hashes
 from pacboost.samples.time_order import have_times
-from pacboost.sources.columns import Columns
-from pacboost.sources.dataframe import is_frame
+from pacboost.sources.rows import Numbers, Rows, SparseRows
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table
 
@@ -37,8 +34,6 @@ MAX_EXACT_INTEGER = 2**53
 """All integers up to this one are exact as float64."""
 GOLDEN = 0x9E3779B97F4A7C15
 NUMBERS = (int, float, np.number, np.bool_)
-
-Rows = NDArray[np.intp]
 
 
 def check_copies(copies: object) -> str:
@@ -50,10 +45,10 @@ def check_copies(copies: object) -> str:
     return copies
 
 
-def same_example(X: Any, copies: str = "draws") -> Rows | None:
+def same_example(X: Any, copies: str = "draws") -> Numbers | None:
     """Return the number 0, 1, … of each row's example; None if every row is one.
 
-    Rows are equal if all their values are, without rounding; NaN equals NaN.
+    Numbers are equal if all their values are, without rounding; NaN equals NaN.
 
     >>> rows = np.array([[1.0, np.nan], [2.0, 0.0], [1.0, np.nan], [2.0, -0.0]])
     >>> same_example(rows, "distinct").tolist(), same_example(rows, "draws")
@@ -75,8 +70,8 @@ class Examples:
     """Which rows of a table are one example."""
 
     rows: int
-    number: Rows | None = None
-    """Rows with the same number are copies of one example; None if every row is an example."""
+    number: Numbers | None = None
+    """Numbers with the same number are copies of one example; None if every row is an example."""
     distinct: bool = False
     have_times: bool = False
     """Whether a column says when rows were drawn."""
@@ -104,7 +99,7 @@ class Examples:
         """The assumptions of a certificate about equal rows, besides independence."""
         return (DISTINCT,) if self.distinct else ()
 
-    def once(self, rows: Rows) -> Rows:
+    def once(self, rows: Numbers) -> Numbers:
         """Return one of the given rows for each example, at random with a fixed seed.
 
         >>> Examples(4, np.array([0, 0, 1, 2])).once(np.array([0, 1, 3])).size
@@ -119,7 +114,7 @@ class Examples:
         first = np.unique(self.number[by_rank], return_index=True)[1]
         return np.sort(by_rank[first])
 
-    def rows_of(self, examples: Rows) -> Rows:
+    def rows_of(self, examples: Numbers) -> Numbers:
         """Return all rows of some examples, in order.
 
         >>> Examples(4, np.array([0, 0, 1, 2])).rows_of(np.array([0, 2])).tolist()
@@ -146,9 +141,10 @@ def exact_keys(X: Any) -> Hashes:
     >>> bool(keys[0] == keys[2] != keys[1])
     True
     """
-    if sparse.issparse(X):
-        return _sparse_keys(X)
-    return _sum_keys(column_values(in_host_memory(X)))
+    rows = Rows.of(X)
+    if isinstance(rows, SparseRows):
+        return _sparse_keys(rows.given)
+    return _sum_keys(rows.cells())
 
 
 def _sum_keys(columns: Iterator[NDArray[Any]] | list[NDArray[Any]]) -> Hashes:
@@ -190,23 +186,6 @@ def _cells(values: NDArray[Any]) -> Hashes:
     texts = np.array(list(map(str, cells_as_given)), dtype=str)
     levels, place = np.unique(texts, return_inverse=True)
     return text_hashes(levels.tolist())[place]
-
-
-def column_values(X: Any) -> Iterator[NDArray[Any]]:
-    """Yield the values of every column of any input of ``fit`` that is not sparse."""
-    if isinstance(X, Table):
-        for j in range(X.n_columns):
-            yield np.asarray(X.cells(j)) if j in X.levels else X.column(j)
-        return
-    if isinstance(X, Columns) or is_frame(X):
-        for cells in Columns.of(X).cells.values():
-            yield cells if isinstance(cells, np.ndarray) else np.asarray(cells.to_numpy())
-        return
-    table = np.asarray(X, None if hasattr(X, "__array__") else object)
-    if table.ndim == 1:
-        yield table
-    elif table.ndim > 1:  # anything else is no table, which the fit says when it reads the rows
-        yield from table.reshape(len(table), math.prod(table.shape[1:])).T
 
 
 MIN_DISTINCT_SHARE = 0.9
@@ -273,7 +252,7 @@ def _share_of_sparse(old: Any, new: Any) -> float:
 def _share_measured(old: list[NDArray[Any]], new: list[NDArray[Any]]) -> float:
     """Return the share of new rows that equal old ones and have a value with over 4 decimals.
 
-    Rows of coarser values may well be independent draws of the same values.
+    Numbers of coarser values may well be independent draws of the same values.
     """
     for column in (values for values in new if values.dtype.kind == "f"):
         rows = np.flatnonzero(_is_measured(column))
@@ -333,7 +312,7 @@ def _columns(X: Any) -> list[NDArray[Any]]:
     """Return all columns; none of sparse rows, whose columns are mostly 0."""
     if sparse.issparse(X) or (isinstance(X, Table) and X.entries is not None):
         return []
-    return list(column_values(in_host_memory(X)))
+    return list(Rows.of(X).cells())
 
 
 def _some(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:

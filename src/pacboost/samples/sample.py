@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.threads import ROWS_FOR_CHEAP_KERNELS, each_rows
+from pacboost.numerics.exact import FRESH_TOTAL
+from pacboost.numerics.same_bits import total
 from pacboost.samples.bins import Bins, Codes
 from pacboost.samples.sparse_codes import SparseCodes
 from pacboost.sources.table import Table
@@ -120,6 +122,13 @@ def signs_of(numbers: NDArray[np.integer], classes: int) -> tuple[Signs, NDArray
 
 
 Wholes = NDArray[np.int64]
+
+
+def whole_weights(base: NDArray[np.float64], rows: int) -> Wholes:
+    """Return base weights, one for each row or one for all, in whole units: one for each row."""
+    shares = np.broadcast_to(base / total(base), (rows,))
+    units: Wholes = np.maximum(np.rint(shares * FRESH_TOTAL), 1).astype(np.int64)
+    return units
 
 
 @dataclass(frozen=True, eq=False)

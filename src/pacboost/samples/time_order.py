@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.sources.columns import Columns
-from pacboost.sources.dataframe import Storage, is_frame
+from pacboost.sources.dataframe import Storage
 from pacboost.sources.kinds.column import CellOrigin, InputColumn
 from pacboost.sources.kinds.order import PLAIN, learned
+from pacboost.sources.rows import Rows
 from pacboost.sources.table import Table
 
 ROWS_LOOKED_AT_FIRST = 100
@@ -33,6 +32,8 @@ def have_times(X: Any) -> bool:
     >>> have_times([{"day": "2024-01-31"}, {"day": "2024-01-30"}])
     True
     """
+    rows = Rows.of(X)
+    X = rows.given
     if isinstance(X, Table):
         return _table_has_times(X)
     if isinstance(X, list) and X and isinstance(X[0], list | tuple):
@@ -42,15 +43,11 @@ def have_times(X: Any) -> bool:
         if X.ndim != 2 or X.shape[1] < 2 or X.dtype.kind not in "iuf":
             return False
         return any(_never_falls(X[:, j]) for j in _rising(X))
-    if isinstance(X, Columns) or is_frame(X) or _is_mappings(X):
-        columns = Columns.of(X)
-        alone = len(columns.cells) == 1
-        return any(_is_time(cells, columns.origin, alone) for cells in columns.cells.values())
-    return False
-
-
-def _is_mappings(X: Any) -> bool:
-    return isinstance(X, list) and bool(X) and all(isinstance(row, Mapping) for row in X)
+    named = rows.named
+    if named is None:
+        return False
+    alone = len(named.cells) == 1
+    return any(_is_time(cells, named.origin, alone) for cells in named.cells.values())
 
 
 def _table_has_times(table: Table) -> bool:

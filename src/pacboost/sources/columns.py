@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, invalid
-from pacboost.sources.dataframe import Storage, columns_of, is_frame, numbers_of, storage_of
+from pacboost.sources.dataframe import Storage, numbers_of, storage_of
 from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.kinds.column import IN_MEMORY, CellOrigin
 from pacboost.sources.kinds.dates import Dates, moment_parts
@@ -82,16 +82,6 @@ class Columns:
     cells: Mapping[str, Any]
     origin: CellOrigin = IN_MEMORY
 
-    @classmethod
-    def of(cls, data: object) -> Columns:
-        """Take a data frame, or a list of mappings from column names to values."""
-        if isinstance(data, Columns):
-            return data
-        cells = columns_of(data) if is_frame(data) else _of_mappings(data)
-        if not cells or not len(next(iter(cells.values()))):
-            raise DataError("the table is empty (0 samples); at least one row is needed")
-        return cls(cells)
-
     def table(self, text: Collection[str]) -> FrameTable:
         """Learn the type of each column that does not hold texts."""
         others = {name: cells for name, cells in self.cells.items() if name not in text}
@@ -159,7 +149,8 @@ class Columns:
         return ["\x1f".join(row) for row in zip(*columns, strict=True)]
 
 
-def _of_mappings(data: Any) -> dict[str, NDArray[Any]]:
+def columns_of_mappings(data: Any) -> dict[str, NDArray[Any]]:
+    """Return the columns of a list of mappings from their names to values."""
     rows = list(data) if isinstance(data, Sequence) and not isinstance(data, str | bytes) else []
     if not rows or not all(isinstance(row, Mapping) for row in rows):
         raise DataError(

@@ -22,7 +22,6 @@ from pacboost.errors import DataError, DataTypeError, PacboostError, ParameterEr
 from pacboost.numerics.checks import meant, plain
 from pacboost.numerics.memory import in_host_memory
 from pacboost.sources.dataframe import WIDE, is_frame, open_frame
-from pacboost.sources.labels import unmerged
 from pacboost.sources.odd_cells import (
     NUMBERS_OR_TEXT,
     as_cells,
@@ -33,6 +32,7 @@ from pacboost.sources.odd_cells import (
 )
 from pacboost.sources.optional import collected
 from pacboost.sources.table import Table
+from pacboost.sources.targets import unmerged
 
 Columns = Iterator[tuple[str, Iterable[Any]]]
 

@@ -24,9 +24,9 @@ from pacboost.sources.arrow import ArrowTable, one_column, text_column
 from pacboost.sources.cells import Cells, as_text
 from pacboost.sources.data_file import JSON, PANDAS_INDEX, PARQUET, TEXT, DataFile
 from pacboost.sources.frame_table import FrameTable
-from pacboost.sources.labels import read_labels
 from pacboost.sources.optional import named_twice, need
 from pacboost.sources.table import refuse_text
+from pacboost.sources.targets import read_labels
 
 ROWS_PER_BLOCK = 10_000
 SEPARATORS = (",", ";", "\t", "|")

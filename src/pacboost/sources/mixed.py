@@ -24,6 +24,7 @@ from pacboost.sources.kinds.kind import ColumnKind
 from pacboost.sources.kinds.order import PLAIN, from_json, to_json
 from pacboost.sources.levels import Levels
 from pacboost.sources.look_up import Level
+from pacboost.sources.rows import Rows
 from pacboost.sources.sparse import WordTable, beside
 from pacboost.sources.table import starts_of
 from pacboost.sources.text import TextFeatures, sentence
@@ -304,7 +305,7 @@ class MixedFeatures:
         alone = len(self.text) == len(self.columns) == 1
         if alone and isinstance(rows, list | tuple) and all(isinstance(r, str) for r in rows):
             rows = [{self.text[0]: row} for row in rows]
-        columns = Columns.of(rows)
+        columns = Rows.of(rows).columns()
         levels, names = self.reading()
         expected = (*self.text, *levels.sources(names))
         lacking = [name for name in expected if name not in columns.cells]

@@ -24,8 +24,8 @@ from pacboost.fit import division
 from pacboost.fit.division import Apart, Certifying
 from pacboost.fit.rows import LabelledRows, training_sample
 from pacboost.fit.targets import read_labels, warn_of_one_class
+from pacboost.hypotheses.decision import Decision, votes_within
 from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.hypotheses.majority import Decision, votes_within
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.vote_digest import vote_digest

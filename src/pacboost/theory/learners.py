@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,8 @@ class Adversary(Learner):
         The rows that it prefers to get wrong.
     """
 
+    name: ClassVar[str] = "adversary"
+
     edge: float
     order: str = "random"
 
@@ -88,6 +90,8 @@ class WeakStump(Learner):
     >>> all(0.19 < entry.edge < 0.21 for entry in weak.ledger_.rounds)
     True
     """
+
+    name: ClassVar[str] = "weak_stump"
 
     edge: float = 0.1
 
@@ -168,6 +172,8 @@ class Scripted(Learner):
     >>> [entry.rule for entry in model.ledger_.rounds]
     ['x1 > 4.5 → 1, else -1', 'x0 > 1.5 → -1, else 1']
     """
+
+    name: ClassVar[str] = "scripted"
 
     rules: Mapping[int, ScriptedRule] = field(default_factory=dict)
     then: Any = "stump"
@@ -267,6 +273,8 @@ MIN_DEPTH = float(np.finfo(np.float64).tiny)
 class Box(Rule):
     """Answer ``within`` in the box, sides included, and ``-within`` outside."""
 
+    tag: ClassVar[str] = "box"
+
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
     within: int = 1
@@ -326,6 +334,8 @@ def tightest(X: Values, signs: Signs) -> Box:
 @dataclass(frozen=True)
 class Rectangle(Learner):
     """Find the tightest box around the positive rows whose weight is above 0."""
+
+    name: ClassVar[str] = "rectangle"
 
     deterministic = True
 

@@ -26,9 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.booster import Booster
+from pacboost.hypotheses.decision import named
 from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.hypotheses.majority import Three, named
 from pacboost.hypotheses.stump import StumpRule
+from pacboost.hypotheses.three import Three
 from pacboost.hypotheses.vote import Vote
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Ledger

@@ -24,7 +24,6 @@ from pacboost.fit.examples import label_rows, read_examples
 from pacboost.fit.noticing import counted
 from pacboost.fit.roles import CERTIFY
 from pacboost.fit.rows import LabelledRows
-from pacboost.fit.taking import taken
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.learners.stump import Stump, count_rules
@@ -34,6 +33,7 @@ from pacboost.numerics.exact import wrong_margins
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.explained_errors import explains_input
+from pacboost.sources.rows import Rows
 from pacboost.training.run.loop import Run
 
 
@@ -120,7 +120,7 @@ def certify_by_training_rows(
     learned = divided.examples.once(divided.rows)
     labels = np.asarray(y)[learned]
     _refuse_other_classes(classes, labels)
-    table = schema.read(taken(X, learned))
+    table = schema.read(Rows.of(X).take(learned))
     rows = label_rows(table, labels, classes, "y")
     bins = fit_bins(apart.table, bins_at_most)
     run = Run(Sample(table, rows.signs, bins=bins), Stump(), AdaBoost())

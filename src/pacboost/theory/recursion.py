@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from pacboost.errors import invalid
 from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.hypotheses.majority import Three
+from pacboost.hypotheses.three import Three
 from pacboost.learners.learner import Learner
 from pacboost.numerics.checks import probability
 from pacboost.numerics.growth import targets

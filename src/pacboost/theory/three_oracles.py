@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
+from pacboost.hypotheses.decision import named
 from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.hypotheses.majority import named
 from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable

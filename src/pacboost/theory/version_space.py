@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,8 @@ DEFAULT_GRID = tuple(np.arange(-4, 4.125, 0.125).tolist())
 @dataclass(frozen=True)
 class Band(Rule):
     """Answer ``within`` where low < feature ≤ high, else ``-within``."""
+
+    tag: ClassVar[str] = "band"
 
     feature: int
     low: float
@@ -163,6 +165,8 @@ class Literals(Rule):
     ``tests`` is None for all possible tests, which contradict each other: all of them never hold,
     any of them always does.
     """
+
+    tag: ClassVar[str] = "literals"
 
     tests: tuple[tuple[int, float, bool], ...] | None
     every: bool = True

@@ -1,9 +1,8 @@
-"""Metrics of validation rows, and the mean losses of regression.
+"""Metrics of validation rows.
 
 Scores are (rows, outputs), as in the boosting loop. A function of the user is called with (signs,
 scores) of shape (rows,) for two classes, (labels, scores) for more, (targets, predictions) in
-regression. The losses of regression are functions of targets, scores, and weights (None if all are
-equal); their scores are predictions or, with a log link (``poisson`` and ``gamma``), logarithms.
+regression, where the losses have metrics of their names.
 """
 
 from __future__ import annotations
@@ -17,39 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.booster import Booster
-from pacboost.boosters.newton import LogLink, exponential
-from pacboost.boosters.objective import CustomLoss
+from pacboost.boosters.link import Link
+from pacboost.boosters.log_link import exponential
+from pacboost.boosters.loss import Loss
+from pacboost.boosters.losses.square import Square
 from pacboost.boosters.registry import LOSS_NAMES, LOSSES, loss_names
 from pacboost.errors import ParameterError, errors_of_function
+from pacboost.kernels.costs import mean_cost
 from pacboost.kernels.native import native
-from pacboost.kernels.team import team_for, together
-from pacboost.kernels.threads import sum_count, sum_size
 from pacboost.numerics.checks import meant
-from pacboost.numerics.exact import quantile_of, wrong_classes, wrong_margins
+from pacboost.numerics.exact import wrong_classes, wrong_margins
 from pacboost.numerics.ranks import mean_ranks
-from pacboost.numerics.same_bits import exp, log, log_sum_exp, mean, total
+from pacboost.numerics.same_bits import exp, log_sum_exp, mean
 from pacboost.samples.sample import Sample
-
-
-def mean_cost(
-    kind: int, margins: NDArray[np.float64], base: NDArray[np.float64], unit: float = 1.0
-) -> float:
-    """Return the mean cost of margins (rows, outputs), of a kind such as ``native.LOGISTIC``.
-
-    In regression, ``margins`` are residuals.
-    """
-    rows, outputs = margins.shape
-    size = sum_size(outputs)
-    sums = np.zeros(sum_count(rows, outputs))
-    team = min(team_for(rows * outputs), max(1, sums.size))
-    if kind == native.LOGISTIC and outputs == base.size == 1:
-        together(native.log_costs, margins.reshape(-1), size, sums, at_most=team)
-    else:
-        weights = np.ones(1) if base.size == 1 else base
-        together(native.potential, kind, margins, weights, size, sums, at_most=team)
-    mass = total(base) if base.size > 1 else float(rows)
-    return total(sums) / float(unit * mass * outputs)
-
 
 Scores = NDArray[np.float64]
 Measure = Callable[..., float]
@@ -154,91 +133,47 @@ def _of_user(function: Measure) -> Callable[[Sample, Scores], float]:
     return measure
 
 
-Weights = NDArray[Any] | None
-
-
-def square(targets: Scores, scores: Scores, weights: Weights = None) -> float:
-    """Return the mean of (target - score)²."""
-    return _mean(np.square(targets - scores), weights)
-
-
-def absolute(targets: Scores, scores: Scores, weights: Weights = None) -> float:
-    """Return the mean of |target - score|."""
-    return _mean(np.abs(targets - scores), weights)
-
-
-def huber(
-    targets: Scores, scores: Scores, weights: NDArray[np.int64] | None = None, alpha: float = 0.9
-) -> float:
-    """Return the mean of Huber's loss, cut at the quantile ``alpha`` of the absolute residuals.
-
-    It gets smaller when no absolute residual grows. Weights are whole numbers."""
-    sizes = np.abs(targets - scores)
-    cut = quantile_of(sizes, weights, alpha)
-    costs = np.where(sizes <= cut, 0.5 * np.square(sizes), cut * (sizes - 0.5 * cut))
-    return _mean(costs, weights)
-
-
-def quantile(
-    targets: Scores, scores: Scores, weights: Weights = None, quantile: float = 0.5
-) -> float:
-    """Return the mean pinball loss."""
-    residuals = targets - scores
-    return _mean(np.maximum(quantile * residuals, (quantile - 1.0) * residuals), weights)
-
-
-def poisson(targets: Scores, scores: Scores, weights: Weights = None) -> float:
-    """Return the mean Poisson deviance 2(y·ln(y/μ) - y + μ), for logarithms of μ as scores."""
-    constant = targets * log(np.where(targets > 0, targets, 1.0)) - targets
-    costs = constant - targets * scores + exponential(scores)
-    return _mean(2.0 * np.maximum(costs, 0.0), weights)
-
-
-def gamma(targets: Scores, scores: Scores, weights: Weights = None) -> float:
-    """Return the mean gamma deviance 2(ln(μ/y) + y/μ - 1), for logarithms of μ as scores."""
-    costs = scores - log(targets) + targets * exponential(scores, -1.0) - 1.0
-    return _mean(2.0 * np.maximum(costs, 0.0), weights)
-
-
 def metric_of(choice: str | Measure, booster: Booster[Any]) -> Metric:
     """Return a metric of regression by its name, or from a function of (targets, predictions).
 
     With a log link, the scores of the booster are logarithms of predictions.
     """
-    logs = isinstance(booster, LogLink)
+    logs = booster.link == Link.LOG
     if callable(choice):
         of_user = metric(choice)
         return Metric(of_user.name, lambda rows, scores: of_user(rows, _predictions(scores, logs)))
     name = LOSS_NAMES.get(choice, choice) if isinstance(choice, str) else ""
-    name = booster.name if name == "loss" else name
-    if name == CustomLoss.name:
-        return Metric(name, _unknown)
-    if name not in LOSSES:
+    loss: Loss[Any]
+    if isinstance(booster, Loss) and name in ("loss", booster.name):
+        loss = booster
+    elif name in LOSSES:
+        loss = _other_loss(LOSSES[name], logs=logs)
+    else:
         raise _refused(
             f"eval_metric is {choice!r}; it may be loss, {', '.join(loss_names())}, or a function "
             "of (targets, predictions) that gets smaller as the fit gets better"
         )
-    if name in DEVIANCES:
-        if not logs:
-            raise _refused(
-                f"eval_metric is {name!r}, which needs predictions above 0; set loss='poisson' or "
-                "loss='gamma', whose predictions are"
-            )
-        return regression_metric(name, DEVIANCES[name])
-    if name == "quantile" and booster.name != "quantile":
-        raise _refused(
-            "eval_metric is 'quantile', which belongs to loss='quantile'; set that, or give a "
-            "function of (targets, predictions)"
-        )
-    measure = MEANS[name]
-    if name in ("huber", "quantile") and booster.name == name:
-        setting = "alpha" if name == "huber" else "quantile"
-        measure = partial(measure, **{setting: getattr(booster, setting)})
-    if name == "square" and not logs:
+    if isinstance(loss, Square) and not logs:
         return SQUARE
+    of_logs = logs and loss.link != Link.LOG
     return regression_metric(
-        name, lambda targets, scores: measure(targets, _predictions(scores, logs))
+        loss.name, lambda targets, scores: loss.value(targets, _predictions(scores, of_logs))
     )
+
+
+def _other_loss(kind: type[Loss[Any]], *, logs: bool) -> Loss[Any]:
+    """Return a loss that the booster does not lower, to measure its predictions."""
+    if kind.link == Link.LOG and not logs:
+        raise _refused(
+            f"eval_metric is {kind.name!r}, which needs predictions above 0; set loss='poisson' or "
+            "loss='gamma', whose predictions are"
+        )
+    if None in kind.parameters.values():
+        raise _refused(
+            f"eval_metric is {kind.name!r}, which belongs to loss={kind.name!r}; set that, or give "
+            "a function of (targets, predictions)"
+        )
+    return kind()
 
 
 def regression_metric(name: str, measure: Callable[[Scores, Scores], float]) -> Metric:
@@ -252,31 +187,9 @@ def regression_metric(name: str, measure: Callable[[Scores, Scores], float]) -> 
     return Metric(name, of_rows)
 
 
-SQUARE = regression_metric("square", square)
+SQUARE = regression_metric("square", Square().value)
 """The mean squared error of predictions, which batches of rounds can measure."""
-
-
-def _unknown(rows: Sample, scores: Scores) -> float:
-    """Raise for a loss that is known by its gradient only."""
-    raise ParameterError(
-        "loss is a function that returns slopes, but validation rows need a loss; set "
-        "eval_metric to a name such as 'absolute_error' or to a function of (targets, "
-        "predictions), or fit without validation rows (early_stopping=False)",
-        parameter="loss",
-    )
 
 
 def _predictions(scores: Scores, logs: bool) -> Scores:
     return exponential(scores.reshape(-1)).reshape(scores.shape) if logs else scores
-
-
-MEANS: dict[str, Callable[..., float]] = {
-    "square": square, "absolute": absolute, "huber": huber, "quantile": quantile,
-}  # fmt: skip
-DEVIANCES: dict[str, Callable[..., float]] = {"poisson": poisson, "gamma": gamma}
-
-
-def _mean(costs: Scores, weights: Weights) -> float:
-    if weights is None:
-        return mean(costs)
-    return total(weights * costs) / total(weights)

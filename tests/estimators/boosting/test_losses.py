@@ -15,7 +15,7 @@ from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegr
 
 import pacboost
 from pacboost import BoostRegressor
-from pacboost.boosters.regression import Quantile
+from pacboost.boosters.losses.quantile import Quantile
 from pacboost.bounds.training import product_bound
 from pacboost.errors import DataError, NotCertified, PacboostError
 from pacboost.models.file.format import model_bytes

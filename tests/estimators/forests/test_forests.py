@@ -24,6 +24,7 @@ from pacboost import (
 from pacboost.errors import DataError, FileError, NotCertified, ParameterError
 from pacboost.estimators.bagging.bagging import BaggingClassifier
 from pacboost.models.file.format import model_bytes, save
+from pacboost.models.model import classes_of_sets
 from pacboost.questions import verify as verifying
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.worlds import LabelNoise
@@ -307,7 +308,7 @@ def test_files_keep_the_sets_of_labels(tmp_path: Path) -> None:
     page = model.report(tmp_path / "r.html", NEW_X[:200], NEW_Y[:200]).read_text()
     assert "Traceback" not in page
     kept = model.model_
-    broken = replace(kept, classes=np.array(["01", "1", "x"]), labels=2)
+    broken = replace(kept, classes=classes_of_sets(np.array([[0, 1], [0, 1]])), labels=2)
     save(broken, tmp_path / "b.pacb")
-    with pytest.raises(FileError, match="no sets"):
+    with pytest.raises(FileError, match="no distinct sets"):
         pacboost.load(tmp_path / "b.pacb")

@@ -96,13 +96,12 @@ def resized(content: bytes, random: Random) -> bytes:
         size = random.choice((0, 1, 10**6, 10**12, 10**30))
         return b"%s\n%d\n%s" % (first, size, content.split(b"\n", 2)[2])
     place = random.randrange(len(told))
-    kind, _, shape = told[place].partition(" ")
-    sizes = [int(size) for size in shape.split("x")]
+    kind, *sizes = told[place]
     spot = random.randrange(len(sizes))
     sizes[spot] = random.choice((sizes[spot] + 1, max(0, sizes[spot] - 1), *HUGE[:5]))
     if random.random() < 0.3:
         kind = random.choice(("f8", "i8", "u1", "b1", "f4", "O8", "V0"))
-    told[place] = f"{kind} {'x'.join(map(str, sizes))}"
+    told[place] = [kind, *sizes]
     if random.random() < 0.3:
         other = random.randrange(len(told))
         told[place], told[other] = told[other], told[place]

@@ -44,7 +44,7 @@ def test_it_is_what_the_page_says_it_is(tmp_path: Path) -> None:
     content = written(tmp_path / "file").read_bytes()
     first, size, rest = content.split(b"\n", 2)
     assert first == b"pacboost model %d" % VERSION
-    assert rest[: int(size)].startswith(b'{"arrays":["f8 5","u1 80","i4 30"],"content":{"a":')
+    assert rest[: int(size)].startswith(b'{"arrays":[["f8",5],["u1",80],["i4",30]],"content":{"a":')
     assert rest[int(size) :].startswith(np.arange(5.0).tobytes())
     assert content[-32:] == hashlib.sha256(content[:-32]).digest()
     assert container.read(tmp_path / "file", "model").sha256 == content[-32:].hex()
@@ -91,7 +91,7 @@ def test_memory_is_bounded_by_the_file(tmp_path: Path) -> None:
     """A million empty dictionaries are 3 MB of text, and 72 MB in memory."""
     path = tmp_path / "file"
     text = b'{"arrays":[],"content":{"a":[%s]}}' % b",".join([b"{}"] * 1_000_000)
-    path.write_bytes(sealed(b"pacboost model 3\n%d\n%s%s" % (len(text), text, bytes(32))))
+    path.write_bytes(sealed(b"pacboost model 4\n%d\n%s%s" % (len(text), text, bytes(32))))
     tracemalloc.start()
     try:
         with pytest.raises(MemoryLimitError, match="file: the document"):
@@ -175,7 +175,7 @@ def test_what_is_no_data_is_not_written(value: object) -> None:
         document.written({"part": value})
 
 
-WORDS = '{"arrays":["%s","%s"],"content":{"a":{"strings":[0,1]}}}'
+WORDS = '{"arrays":[["%s",%d],["%s",%d]],"content":{"a":{"strings":[0,1]}}}'
 BAD = {
     "not JSON": ("{", b""),
     "no dictionary": ("[]", b""),
@@ -192,23 +192,23 @@ BAD = {
     "nested too deeply": ('{"arrays":[],"content":{"a":%s}}' % ("[" * 100 + "]" * 100), b""),
     "nested beyond all bounds": ('{"arrays":[],"content":{"a":%s}}' % ("[" * 10**4), b""),
     "letters beyond ASCII": ('{"arrays":[],"content":{"a":"ü"}}', b""),
-    "an array nobody refers to": ('{"arrays":["u1 1"],"content":{}}', b"1"),
+    "an array nobody refers to": ('{"arrays":[["u1",1]],"content":{}}', b"1"),
     "an array that is not there": ('{"arrays":[],"content":{"a":{"array":0}}}', b""),
-    "an array twice": ('{"arrays":["u1 1"],"content":{"a":{"array":0},"b":{"array":0}}}', b"1"),
-    "a reference with more": ('{"arrays":["u1 1"],"content":{"a":{"array":0,"b":1}}}', b"1"),
-    "a reference by truth": ('{"arrays":["u1 1"],"content":{"a":{"array":false}}}', b"1"),
-    "too few bytes": ('{"arrays":["u1 2"],"content":{"a":{"array":0}}}', b"1"),
-    "too many bytes": ('{"arrays":["u1 2"],"content":{"a":{"array":0}}}', b"123"),
-    "objects": ('{"arrays":["O8 1"],"content":{"a":{"array":0}}}', b"12345678"),
-    "no sizes": ('{"arrays":["u1"],"content":{"a":{"array":0}}}', b""),
-    "a size below 0": ('{"arrays":["u1 -1"],"content":{"a":{"array":0}}}', b""),
-    "four axes": ('{"arrays":["u1 1x1x1x1"],"content":{"a":{"array":0}}}', b"1"),
-    "sizes of nothing": ('{"arrays":["u1 0x%s"],"content":{"a":{"array":0}}}' % 10**20, b""),
-    "sizes that overflow": ('{"arrays":["f8 4294967296x4294967296"],"content":{}}', b""),
-    "neither true nor false": ('{"arrays":["b1 1"],"content":{"a":{"array":0}}}', b"\x02"),
-    "words of other sizes": (WORDS % ("u1 2", "i4 1"), b"ab\x03\x00\x00\x00"),
-    "words that are no UTF-8": (WORDS % ("u1 1", "i4 1"), b"\xff\x01\x00\x00\x00"),
-    "words of another kind": (WORDS % ("u1 1", "u4 1"), b"a\x01\x00\x00\x00"),
+    "an array twice": ('{"arrays":[["u1",1]],"content":{"a":{"array":0},"b":{"array":0}}}', b"1"),
+    "a reference with more": ('{"arrays":[["u1",1]],"content":{"a":{"array":0,"b":1}}}', b"1"),
+    "a reference by truth": ('{"arrays":[["u1",1]],"content":{"a":{"array":false}}}', b"1"),
+    "too few bytes": ('{"arrays":[["u1",2]],"content":{"a":{"array":0}}}', b"1"),
+    "too many bytes": ('{"arrays":[["u1",2]],"content":{"a":{"array":0}}}', b"123"),
+    "objects": ('{"arrays":[["O8",1]],"content":{"a":{"array":0}}}', b"12345678"),
+    "no sizes": ('{"arrays":[["u1"]],"content":{"a":{"array":0}}}', b""),
+    "a size below 0": ('{"arrays":[["u1",-1]],"content":{"a":{"array":0}}}', b""),
+    "four axes": ('{"arrays":[["u1",1,1,1,1]],"content":{"a":{"array":0}}}', b"1"),
+    "sizes of nothing": ('{"arrays":[["u1",0,%s]],"content":{"a":{"array":0}}}' % 10**20, b""),
+    "sizes that overflow": ('{"arrays":[["f8",4294967296,4294967296]],"content":{}}', b""),
+    "neither true nor false": ('{"arrays":[["b1",1]],"content":{"a":{"array":0}}}', b"\x02"),
+    "words of other sizes": (WORDS % ("u1", 2, "i4", 1), b"ab\x03\x00\x00\x00"),
+    "words that are no UTF-8": (WORDS % ("u1", 1, "i4", 1), b"\xff\x01\x00\x00\x00"),
+    "words of another kind": (WORDS % ("u1", 1, "u4", 1), b"a\x01\x00\x00\x00"),
 }
 
 
@@ -225,7 +225,7 @@ def test_memory_is_refused_before_it_is_asked_for() -> None:
     with pytest.raises(MemoryLimitError, match="the document"):
         read(many, room=10**6)
     words = b"".join([b"ab" * 1000, np.full(1000, 2, np.int32).tobytes()])
-    text = b'{"arrays":["u1 2000","i4 1000"],"content":{"a":{"strings":[0,1]}}}'
+    text = b'{"arrays":[["u1",2000],["i4",1000]],"content":{"a":{"strings":[0,1]}}}'
     assert read(text, words, 10**6) == {"a": ["ab"] * 1000}
     with pytest.raises(MemoryLimitError, match=r"content\.a"):
         read(text, words, 20_000)

@@ -67,7 +67,7 @@ def test_looking_into_a_file_does_not_load_the_compiler() -> None:
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert said.stdout.strip().endswith("[]")
-    assert "logit with Tree" in said.stdout
+    assert "logit with tree" in said.stdout
 
 
 # A forest comes back from its file as it was, and a damaged file is refused.

@@ -14,12 +14,12 @@ import pacboost
 from pacboost import AdaBoostClassifier, BoostClassifier
 from pacboost.boosters import AdaBoost
 from pacboost.errors import FileError
+from pacboost.hypotheses.fields import MAX_UNITS
 from pacboost.learners.tree import Tree
 from pacboost.loading import load
 from pacboost.models.file import format as model_file
 from pacboost.models.file.document import MemoryBudget, MemoryLimitError
 from pacboost.models.file.format import model_bytes
-from pacboost.models.file.rules import MAX_GRID_STEPS
 from pacboost.models.model import Model
 from tests.model_files import changed
 from tests.models import kinds
@@ -209,7 +209,7 @@ def many_words() -> Model:
 
 def long_lists(more: int = 0) -> Model:
     model = vocabulary(kinds.words().model_, 20_000)
-    return lists(model, 10_000, more + MAX_GRID_STEPS // (3 * 10_001))
+    return lists(model, 10_000, more + MAX_UNITS // (3 * 10_001))
 
 
 def longer_lists() -> Model:

@@ -10,7 +10,7 @@ import pytest
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.logit import Logit
-from pacboost.boosters.regression import Square
+from pacboost.boosters.losses.square import Square
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.learners.stump import Stump

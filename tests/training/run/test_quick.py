@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from pacboost.boosters.logit import Logit
-from pacboost.boosters.regression import ALL_MET, Square
+from pacboost.boosters.losses.square import Square
+from pacboost.boosters.residual import ALL_MET
 from pacboost.kernels.threads import ROWS_PER_SUM, using
 from pacboost.learners import Tree, tree
 from pacboost.ledgers.ledger import Round

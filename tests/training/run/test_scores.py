@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from pacboost.boosters import Logit, Mada
 from pacboost.hypotheses import hypothesis, stump, word_list
+from pacboost.kernels.costs import mean_cost
 from pacboost.kernels.native import native
 from pacboost.kernels.threads import ROWS_PER_SUM, using
 from pacboost.learners.words import Words
 from pacboost.samples.sample import Request, Sample
 from pacboost.sources.arrays import ArrayTable
-from pacboost.training.metrics import mean_cost
 from pacboost.training.run import loop, potentials
 from pacboost.training.run.scores import (
     MIN_COST,

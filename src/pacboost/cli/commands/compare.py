@@ -14,6 +14,7 @@ from pacboost.cli import options
 from pacboost.cli.inputs.files import check_output, data_file
 from pacboost.cli.output import answer, print_parts
 from pacboost.estimators.parameters.trees import RATE_OF_TREES
+from pacboost.learners.registry import LEARNERS
 
 
 @click.command(
@@ -36,7 +37,7 @@ from pacboost.estimators.parameters.trees import RATE_OF_TREES
     help="Names of boosters, separated by commas, or 'all'.",
 )
 @click.option(
-    "--learner", type=click.Choice(["stump", "tree"]), default="stump", help="The weak learner."
+    "--learner", type=click.Choice([*LEARNERS]), default="stump", help="The weak learner."
 )
 @options.leaves
 @click.option("--rounds", default=100, help="Maximum number of rounds of each booster.")

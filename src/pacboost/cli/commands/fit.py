@@ -12,6 +12,7 @@ from click.core import ParameterSource
 from pacboost.boosters.registry import BOOSTERS, loss_names
 from pacboost.cli import options
 from pacboost.estimators.parameters.table import PARAMS
+from pacboost.learners.registry import LEARNERS
 
 ESTIMATORS = {
     "chosen": ("StrongClassifier",),
@@ -157,7 +158,7 @@ class BoosterName(Names):
 )
 @click.option(
     "--learner",
-    type=click.Choice(["stump", "tree"]),
+    type=click.Choice([*LEARNERS]),
     help="The weak learner.  [default: chosen automatically; with --booster, and by filtering: "
     "tree]",
 )

@@ -31,13 +31,13 @@ from pacboost.errors import ClusterError
 from pacboost.estimators.filtering.filter_boost import FilterBoostClassifier
 from pacboost.reports.text import refills_table, summary
 from pacboost.sources.data_file import read_as_a_whole
-from pacboost.sources.labels import read_labels
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.choose import COMPRESSED, DATABASES, KINDS
 from pacboost.sources.oracles.csv_lines import CsvOracle
 from pacboost.sources.oracles.files import File, find_files
 from pacboost.sources.oracles.remote_files import address_of, is_remote
 from pacboost.sources.oracles.svmlight import SvmlightOracle
+from pacboost.sources.targets import read_labels
 
 LOCAL = re.compile(r"local(?::([0-9]+))?")
 ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx)://.+")

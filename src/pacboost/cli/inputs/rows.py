@@ -24,12 +24,12 @@ from pacboost.sources.columns import Columns
 from pacboost.sources.data_file import DataFile
 from pacboost.sources.file_rows import whole
 from pacboost.sources.frame_table import FrameTable
-from pacboost.sources.labels import label_kind, read_labels
 from pacboost.sources.level_means import LevelMeans
 from pacboost.sources.levels import NO_LEVELS, Levels
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.optional import need
 from pacboost.sources.spelling import Spelling
+from pacboost.sources.targets import label_kind, read_labels
 from pacboost.sources.text import TextFeatures
 
 

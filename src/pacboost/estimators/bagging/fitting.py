@@ -30,7 +30,6 @@ from pacboost.estimators.inputs.parameters import callables, progress_after
 from pacboost.fit.continuing import digest, refuse, refuse_fewer
 from pacboost.fit.division import Certifying, Division, held_out
 from pacboost.fit.rows import LabelledRows
-from pacboost.fit.taking import number_of_rows
 from pacboost.fit.targets import warn_of_one_class
 from pacboost.kernels.threads import using
 from pacboost.ledgers.out_of_bag import OutOfBag
@@ -43,6 +42,7 @@ from pacboost.samples.row_hashes import row_hashes
 from pacboost.samples.same_example import check_copies
 from pacboost.samples.sample import Sample
 from pacboost.sources.explained_errors import named_among
+from pacboost.sources.rows import Rows
 from pacboost.sources.table import SomeRows, Table
 from pacboost.training.bags.bagging import TORN, Bagging, Made
 from pacboost.training.bags.bags import Bags, Settling
@@ -175,7 +175,7 @@ def prepare_bags(members: MemberKind, X: object, y: object, sample_weight: objec
         refuse_fewer(n_members, len(run.members), f"{members.word}s")
         run.settling = deepcopy(estimator._settled)
     estimator._record = replace(record, rows=row_digest, looks=looks)
-    return BagFit(run, rows, division, number_of_rows(X))
+    return BagFit(run, rows, division, Rows.of(X).count)
 
 
 def make_members(estimator: Estimator, run: Bagging) -> None:

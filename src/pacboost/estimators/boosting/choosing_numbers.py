@@ -9,7 +9,7 @@ from sklearn.base import is_classifier
 
 from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_loss
-from pacboost.boosters.regression import Gamma, Square
+from pacboost.boosters.loss import Loss
 from pacboost.errors import ParameterError, invalid
 from pacboost.estimators.boosting.boosting import EstimatorChooser
 from pacboost.estimators.fitting.constraints import tree_changes
@@ -38,7 +38,7 @@ class NumbersChooser(EstimatorChooser):
     def _usual(self, rows: int, columns: int) -> Settings:
         asked = self.asked
         trees = asked.learner is None or isinstance(asked.learner, Tree | str)
-        leaf = 20 if asked.loss == "quantile" else 3  # a quantile far out needs rows
+        leaf = as_loss(asked.loss).min_leaf_rows
         return Settings.for_numbers(rows, columns, trees=trees, leaf=leaf, quality=asked.quality)
 
     def candidate(self, rows: FitRows, ask: Ask) -> Candidate:
@@ -85,24 +85,25 @@ class NumbersChooser(EstimatorChooser):
             changes["grows_after"] = usual.even_steps / changes["learning_rate"]
         if asked.l2 is not None:
             changes["l2"] = asked.l2
-        elif isinstance(chosen, Square | Gamma):  # whose l2 counts rows
+        elif chosen.l2_counts_rows:
             changes["l2"] = usual.l2
-        changes |= self._setting(chosen.name)
+        changes |= self._settings(chosen)
         return with_fields(chosen, changes, f"loss={asked.loss!r}")  # type: ignore[no-any-return]
 
-    def _setting(self, loss: str) -> dict[str, float]:
+    def _settings(self, loss: Loss[Any]) -> dict[str, Any]:
+        """Return the parameters that only some losses have."""
         asked = self.asked
-        if loss != "quantile" and asked.quantile is not None:
+        if "quantile" not in loss.parameters and asked.quantile is not None:
             raise ParameterError(
                 f"quantile is {asked.quantile}, but loss is {asked.loss!r}; quantile belongs to "
                 "the loss 'quantile'",
                 parameter="quantile",
             )
-        if loss != "quantile":
-            return {"alpha": asked.alpha} if loss == "huber" else {}
-        if asked.quantile is None:
-            raise ParameterError(
-                "quantile is None, but loss is 'quantile'; give a number between 0 and 1",
-                parameter="quantile",
-            )
-        return {"quantile": asked.quantile}
+        settings = {name: getattr(asked, name, value) for name, value in loss.parameters.items()}
+        for name, value in settings.items():
+            if value is None:
+                raise ParameterError(
+                    f"{name} is None, but loss is {asked.loss!r}; give a number between 0 and 1",
+                    parameter=name,
+                )
+        return settings

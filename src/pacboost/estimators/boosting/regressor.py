@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from pacboost.boosters.link import Link
+from pacboost.boosters.losses.square import Square
 from pacboost.boosters.objective import CustomLoss
-from pacboost.boosters.regression import Square
+from pacboost.boosters.registry import LOSSES
 from pacboost.estimators.boosting.boosted import Boosted
 from pacboost.estimators.boosting.boosting import EstimatorChooser
 from pacboost.estimators.boosting.choosing_numbers import NumbersChooser
@@ -23,7 +25,6 @@ from pacboost.estimators.inputs.rows import takes_rows
 from pacboost.estimators.parameters.trials import TrialParameters
 from pacboost.estimators.parameters.values import Values
 from pacboost.fit.settings import Settings
-from pacboost.ledgers.ledger import LOG_LINK
 from pacboost.models.model import Model
 from pacboost.training.metrics import Metric, metric_of
 
@@ -241,5 +242,6 @@ class BoostRegressor(TrialParameters, Boosted, RegressorMixin, VoteModel):  # ty
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.positive_only = isinstance(self.loss, str) and self.loss in LOG_LINK
+        loss = LOSSES.get(self.loss) if isinstance(self.loss, str) else None
+        tags.target_tags.positive_only = loss is not None and loss.link == Link.LOG
         return tags

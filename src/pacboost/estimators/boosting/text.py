@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -25,9 +25,9 @@ from pacboost.models.model import Model, answer_names
 from pacboost.models.schema import ColumnOptions
 from pacboost.numerics.checks import positive_whole
 from pacboost.sources.columns import Columns
-from pacboost.sources.dataframe import is_frame
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.rows import FrameRows, Rows
 from pacboost.sources.sparse import WordTable
 from pacboost.sources.text import MAX_FEATURES, TextFeatures
 
@@ -53,9 +53,9 @@ class TextColumns:
 
     def divisible(self, X: object) -> Any:
         """Return texts, or a table with columns of texts, in a form that can be indexed by row."""
-        named = isinstance(X, list | tuple) and X and isinstance(X[0], Mapping)
-        if self.columns is None and (named or is_frame(X)):
-            return Columns.of(X)
+        rows = Rows.of(X)
+        if self.columns is None and rows.named is not None:
+            return rows.columns()
         return self._reader(self.columns).read(X)
 
     def learn(self, X: object) -> tuple[Features, WordTable]:
@@ -206,7 +206,7 @@ class TextBoostClassifier(Boosted, Classifier):
         By default it is the class with the largest score; of two classes the second. For a table
         pass a data frame of one row, or a mapping from column names to values.
         """
-        rows = text if is_frame(text) else [text]
+        rows = text if isinstance(Rows.of(text), FrameRows) else [text]
         return explain_row(self, rows, top, for_class=for_class, by=by)
 
     def _chooser(self, asked: Values) -> EstimatorChooser:

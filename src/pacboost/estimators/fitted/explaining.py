@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, invalid
@@ -24,8 +23,8 @@ from pacboost.models.model import Model
 from pacboost.numerics.checks import meant, positive_whole
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import CategorisedArray
-from pacboost.sources.dataframe import is_frame
 from pacboost.sources.frame_table import FrameTable
+from pacboost.sources.rows import PlainRows, Rows
 from pacboost.sources.table import Table
 from pacboost.sources.values import is_missing
 from pacboost.training import metrics
@@ -132,7 +131,7 @@ def as_one_row(estimator: Estimator, x: Any) -> Any:
     """Turn a sequence of values, or a mapping from names, into rows that can be read."""
     check_is_fitted(estimator)
     model = estimator.model_
-    if isinstance(x, Table) or is_frame(x) or sparse.issparse(x):
+    if not isinstance(Rows.of(x), PlainRows):
         return x
     if hasattr(x, "keys") and model.names is not None:
         row = _by_name(x, model.levels.sources(model.names))

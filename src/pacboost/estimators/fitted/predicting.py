@@ -14,8 +14,9 @@ from pacboost.models.answers import asked
 from pacboost.models.model import Model
 from pacboost.numerics.memory import as_cupy, lies_on_gpu, of_the_library_of
 from pacboost.sources.explained_errors import checked_by_scikit_learn
-from pacboost.sources.labels import refuse_mixed_labels
+from pacboost.sources.rows import Rows
 from pacboost.sources.table import Table
+from pacboost.sources.targets import refuse_mixed_labels
 
 if TYPE_CHECKING:
     from pacboost.estimators.fitted.estimator import Estimator
@@ -26,8 +27,9 @@ Answer = TypeVar("Answer")
 def read_rows(estimator: Estimator, X: object) -> Table:
     """Read rows by the schema of the fit, on the GPU if they are scored there."""
     _check_fitted(estimator)
-    with using(estimator.n_jobs), using_gpu(on_gpu(estimator, X)):
-        return estimator.model_.schema.read(estimator._features(X))
+    rows = Rows.of(estimator._features(X))
+    with using(estimator.n_jobs), using_gpu(on_gpu(estimator, rows)):
+        return estimator.model_.schema.read(rows)
 
 
 def answered(estimator: Estimator, X: object, answer: Callable[[Model, Any], Answer]) -> Answer:
@@ -36,15 +38,18 @@ def answered(estimator: Estimator, X: object, answer: Callable[[Model, Any], Ans
     ``answer`` is a method of ``Model``, such as ``Model.decide``.
     """
     _check_fitted(estimator)
-    gpu, model = on_gpu(estimator, X), estimator.model_
+    rows, model = Rows.of(estimator._features(X)), estimator.model_
+    gpu = on_gpu(estimator, rows)
     with using(estimator.n_jobs), using_gpu(gpu):
-        table = model.schema.read(estimator._features(X))
+        table = model.schema.read(rows)
         if gpu and lies_on_gpu(X) and not model.schema.derived:
             # CuPy in, CuPy out: neither rows nor answers are copied to the CPU
             scores = model.vote.scores_like(table, as_cupy(X))
         else:
             scores = model.vote.scores(table)
-    return of_the_library_of(X, answer(model, scores))  # type: ignore[no-any-return]
+    answers = answer(model, scores)
+    # only answers that were computed on a GPU may belong to another library
+    return of_the_library_of(X, answers) if gpu else answers
 
 
 def _check_fitted(estimator: Estimator) -> None:
@@ -53,11 +58,13 @@ def _check_fitted(estimator: Estimator) -> None:
         check_is_fitted(estimator)
 
 
-def on_gpu(estimator: Estimator, X: object) -> bool:
+def on_gpu(estimator: Estimator, rows: Rows) -> bool:
     """Check whether rows are scored on the GPU; forests are not."""
     # no kernel scores forests on a GPU
-    forest = estimator.model_.forest
-    return not forest and predict_on_gpu(getattr(estimator, "device", "cpu"), X)
+    device = getattr(estimator, "device", "cpu")
+    if device == "cpu" or estimator.model_.forest:
+        return False
+    return predict_on_gpu(device, rows.given)
 
 
 def accuracy(estimator: Estimator, X: object, y: object, sample_weight: object = None) -> float:

@@ -237,9 +237,9 @@ class ForestRegressor(RegressorMixin, ForestParameters):  # type: ignore[misc]
         """Measure by how much the forest gets worse when a column is shuffled."""
         from pacboost.estimators.fitted.explaining import shuffled
         from pacboost.estimators.fitted.judging import with_targets
-        from pacboost.training.metrics import regression_metric, square
+        from pacboost.training.metrics import SQUARE
 
-        measure = regression_metric("square", square)
+        measure = SQUARE
         return shuffled(self, with_targets(self, X, y), measure, repeats, random_state)
 
     @takes_rows

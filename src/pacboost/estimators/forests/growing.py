@@ -21,17 +21,17 @@ from pacboost.estimators.inputs.parameters import share_or_count
 from pacboost.fit.division import Apart, Division
 from pacboost.fit.examples import read_examples
 from pacboost.fit.rows import LabelledRows
-from pacboost.fit.taking import alone, number_of_rows
 from pacboost.hypotheses.forest import Forest, ForestTree
 from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.kernels.threads import using
-from pacboost.models.model import Model, without_rounds
+from pacboost.models.model import Model, classes_of_sets, without_rounds
 from pacboost.models.schema import Schema
 from pacboost.numerics.checks import integer, positive_whole, real_number
 from pacboost.numerics.exact import wrong_answers
 from pacboost.numerics.same_bits import product
 from pacboost.samples.same_example import Examples
 from pacboost.samples.sample import Sample, signs_of
+from pacboost.sources.rows import Rows
 from pacboost.training.bags.bagging import Bagging, tree_maker
 from pacboost.training.bags.bags import Averages, Bags
 from pacboost.training.bags.forest import (
@@ -112,7 +112,7 @@ class ForestTrees(MemberKind):
         run.members, classes = [], getattr(estimator, "classes_", np.empty(0))
         sets = getattr(estimator, "_sets", None)
         if sets is not None:
-            classes = np.array(["".join(map(str, labels)) for labels in sets.tolist()])
+            classes = classes_of_sets(sets)
         estimator.model_ = Model(
             ledger=without_rounds(estimator._kind), classes=classes, schema=estimator._schema,
             vote=forest.grown(_taken(trees)), bins=bins,
@@ -168,8 +168,8 @@ class ForestClasses(Classes):
         """Read the rows; if rows outside the bags certify, the others define the levels."""
         estimator, options = self.estimator, self.estimator._column_options()
         if self.certifies_outside:
-            others = np.flatnonzero(~rows_to_count(number_of_rows(division.X), seed))
-            estimator._schema, _ = Schema.learn(alone(division.X, others), options)
+            others = np.flatnonzero(~rows_to_count(Rows.of(division.X).count, seed))
+            estimator._schema, _ = Schema.learn(Rows.of(division.X).alone(others), options)
             table = estimator._schema.read(division.X)
         else:
             estimator._schema, table = Schema.learn(division.X, options)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,13 @@ from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
 from pacboost.estimators.strong.reading import Reading, ordered
-from pacboost.fit import taking
 from pacboost.fit.examples import class_weights
 from pacboost.fit.noticing import compared
 from pacboost.fit.roles import Roles, RolesAsk, divide
 from pacboost.fit.targets import read_weights
 from pacboost.samples.groups import numbered
 from pacboost.samples.same_example import Examples
+from pacboost.sources.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,8 @@ def set_apart(
         few = f"{examples.count} distinct rows are too few to set any apart"
     roles = divide(examples, ask)
     if roles.certify.size and not examples.distinct:
-        take = partial(taking.taken, given.X)
-        examples = compared(examples, take(roles.known), take(roles.certify))
+        rows_given = Rows.of(given.X)
+        learned, certify = rows_given.take(roles.known), rows_given.take(roles.certify)
+        examples = compared(examples, learned.given, certify.given)
         roles = replace(roles, examples=examples)
     return roles, promise, few

@@ -18,7 +18,6 @@ from pacboost.estimators.strong.labelled import LabelledData
 from pacboost.estimators.strong.reading import Reading
 from pacboost.estimators.strong.search import CertifiedFit, EpsilonSearch
 from pacboost.estimators.strong.ways import OWNER, Way, choose
-from pacboost.fit import taking
 from pacboost.fit.roles import Roles, RolesAsk
 from pacboost.fit.targets import read_labels
 from pacboost.models.model import Model
@@ -28,6 +27,7 @@ from pacboost.questions.verdict import FitMeasurements, Verdict
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.columns import Columns, read_texts
 from pacboost.sources.explained_errors import named_among
+from pacboost.sources.rows import Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ def learned(asked: Values, given: Reading, copies: str) -> StrongFit:
     """Set rows apart, learn from the others until epsilon is certified, and say what holds."""
     seed = draw_seed(asked.random_state)
     columns = _columns(given.X, asked.text_columns)
-    number = taking.number_of_rows(columns)
+    number = Rows.of(columns).count
     if not number:
         raise DataError("X has no rows; at least one is needed")
     labels = read_labels(given.y, number, several=True)
@@ -135,7 +135,7 @@ def _open_rows(columns: Any, X: object, roles: Roles, asked: Values) -> tuple[An
         return Schema.learn(X, options)[1], []
     # kinds and levels of columns come from rows that may be learned from
     with named_among(X, lambda rows: Schema.learn(rows, options)):
-        schema, _ = Schema.learn(taking.alone(X, roles.known), options)
+        schema, _ = Schema.learn(Rows.of(X).alone(roles.known), options)
     return schema.read(X), []
 
 

@@ -21,12 +21,13 @@ from pacboost.estimators.inputs.aliases import guess
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.columns import Columns
 from pacboost.sources.data_file import DataFile, read_as_a_whole
-from pacboost.sources.dataframe import is_frame, open_frame
+from pacboost.sources.dataframe import open_frame
 from pacboost.sources.file_rows import read_csv
 from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.kinds.column import CellOrigin
 from pacboost.sources.kinds.dates import orders, read_dates
 from pacboost.sources.oracles.oracle import AbstractOracle
+from pacboost.sources.rows import FrameRows, Rows
 from pacboost.sources.spelling import Spelling
 from pacboost.sources.table import Table
 
@@ -103,7 +104,7 @@ def read(
     known = {"y": y, "groups": groups, "time": time, "sample_weight": sample_weight}
     if isinstance(X, Table) and X.names is not None:
         return _from_columns(X, X.names, X.cells, _of_table, known)
-    if is_frame(X):
+    if isinstance(Rows.of(X), FrameRows):
         frame = open_frame(X)
         names = tuple(str(name) for name in frame.columns)
         reading = _from_columns(
@@ -136,12 +137,13 @@ def columns_of(X: Any) -> Columns | None:
         return Columns(X.as_given, X.origin)
     if isinstance(X, Table) and X.names is not None:
         return Columns({name: X.cells(j) for j, name in enumerate(X.names)})
-    return Columns.of(X) if is_frame(X) else None
+    rows = Rows.of(X)
+    return rows.columns() if isinstance(rows, FrameRows) else None
 
 
 def without(X: Any, columns: Sequence[str]) -> Any:
     """Drop columns that are not features."""
-    if not columns or not is_frame(X):
+    if not columns or not isinstance(Rows.of(X), FrameRows):
         return X
     frame = open_frame(X)
     return frame.drop([name for name in columns if name in frame.columns]).to_native()

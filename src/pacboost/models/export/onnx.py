@@ -95,6 +95,7 @@ def rows_of(graph: Graph, program: Program) -> str:
 def sums_of(graph: Graph, program: Program) -> str:
     """Add nodes that sum the trees, and return the name of the sums, (rows, outputs)."""
     trees = agreed(program.trees, program.known_levels)
+    # cuts are 32-bit floats and compare alike as doubles, in which leaves have to be summed
     rows = graph.add("Cast", rows_of(graph, program), to=graph.onnx.TensorProto.DOUBLE)
     constant = trees.lines[~trees.roots[trees.roots < 0]].sum(axis=0, keepdims=True)
     grown = trees.roots[trees.roots >= 0]

@@ -15,10 +15,8 @@ from pacboost.bounds import wording
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import confidence
 from pacboost.errors import ParameterError
-from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.hypotheses.word_list import WordIndex, WordList
+from pacboost.hypotheses.word_list import WordIndex
 from pacboost.models.calibration import Isotonic, Sigmoid
 from pacboost.models.export.trees import Trees, of_vote, splits_of
 from pacboost.models.model import Model
@@ -81,6 +79,7 @@ def cut_of_score(model: Model, threshold: float, place: int) -> Cut:
         return Cut(place, -side * MAX_SCORE)
     if not reaches(high):
         raise ParameterError(f"the threshold is {threshold}; no score reaches it")
+    # 64 steps at most: floats in their order are whole numbers
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if reaches(middle) else (middle, high)
@@ -276,20 +275,20 @@ def _answer(model: Model) -> Output:
 
 
 def _refuse_others(model: Model) -> None:
-    rules = model.vote.hypotheses
-    for rule in rules:
-        if not isinstance(rule, StumpRule | TreeRule | WordList):
-            raise ParameterError(
-                f"the vote holds {type(rule).__name__} rules; an export holds stumps, trees and "
-                "lists of words. Keep the model file (save, and pacboost.load), pickle the "
-                "estimator if its rules are scikit-learn's, or train it with those"
-            )
+    vote = model.vote
+    if vote.others:
+        kind = type(vote.others[0][0]).__name__
+        raise ParameterError(
+            f"the vote holds {kind} rules; an export holds stumps, trees and lists of words. Keep "
+            "the model file (save, and pacboost.load), pickle the estimator if its rules are "
+            "scikit-learn's, or train it with those"
+        )
     if model.ledger.potential == "none":
         raise ParameterError(
             f"members by {model.ledger.booster} have one vote each, which an export does not "
             "count; keep the model file (save, and pacboost.load), or export a single booster"
         )
-    if len({isinstance(rule, WordList) for rule in rules}) > 1:
+    if vote.index is not None and vote.index.n_lists < len(vote):
         raise ParameterError(
             "the vote mixes lists of words with other rules; an export holds one kind of them"
         )

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.forest import LOW, Forest
 from pacboost.hypotheses.hypothesis import FeaturePart
-from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.forest import LEAF
@@ -112,18 +111,17 @@ def of_vote(vote: Vote | Forest) -> Trees:
         return Trees.join(parts, vote.classes if vote.many else 1)
     steps: dict[int, list[FeaturePart]] = {}
     always, trees = np.zeros(vote.outputs), list[Trees]()
-    for rule, cast in zip(vote.hypotheses, vote.votes, strict=True):
-        if isinstance(rule, StumpRule):
-            steps.setdefault(rule.feature, []).append(rule.feature_part(cast * rule.values))
-        elif isinstance(rule, TreeRule) and not rule.feature.size:
+    for feature, part in vote.steps.items():
+        steps[feature] = [part]
+    for rule, cast in vote.trees:
+        if not rule.feature.size:
             always = always + cast * rule.values[0]
-        elif isinstance(rule, TreeRule) and rule.feature.size == 1 and rule.member[0] < 0:
+        elif rule.feature.size == 1 and rule.member[0] < 0:
             part = rule.feature_part(cast * rule.values)
             steps.setdefault(int(rule.feature[0]), []).append(part)
-        elif isinstance(rule, TreeRule):
-            trees.append(_of_tree(rule, float(cast)))
         else:
-            raise TypeError(f"a {type(rule).__name__} is no tree")
+            trees.append(_of_tree(rule, cast))
+    # a thousand stumps on ten columns are ten searches
     searches = [_search(feature, FeaturePart.sum(steps[feature])) for feature in sorted(steps)]
     constant = [Trees.always(always)] if always.any() else []
     return Trees.join([*constant, *searches, *trees], vote.outputs)
@@ -136,9 +134,12 @@ def _of_tree(rule: TreeRule, vote: float) -> Trees:
     subset: Whole = np.full(rule.feature.size, -1)
     subsets: list[Subset] = []
     pairs = zip((bins.thresholds[feature] for feature in rule.feature), rule.cut, strict=True)
+    # a cut above all thresholds asks whether the value is known: infinity sends all known
+    # ones left
     cuts = np.array([t[c] if c < t.size else np.inf for t, c in pairs], dtype=np.float32)
     for split in np.flatnonzero(chosen):
         inside = rule.members[rule.member[split], : bins.levels[rule.feature[split]]] != 0
+        # some runtimes take an empty set for the end of the list
         if inside.all() or not inside.any():  # all levels go one way
             cuts[split] = np.inf if inside.all() else -np.inf
         else:

@@ -1,6 +1,6 @@
 """The container of model files: one document, arrays as raw bytes, and a SHA-256 over all of it.
 
-    pacboost model 3\n        what it is, and the version of the schema
+    pacboost model 4\n        what it is, and the version of the schema
     1234\n                    how many bytes the document has
     {"arrays": …, "content": …}   ASCII JSON; an array is a reference, {"array": 0}
     the bytes of the arrays, one after the other, little-endian
@@ -32,7 +32,7 @@ from pacboost.models.file import document
 from pacboost.models.file.document import MemoryBudget, MemoryLimitError
 from pacboost.sources.optional import atomic_write
 
-VERSION = 3
+VERSION = 4
 DIGEST = 32
 BYTES_PER_READ = 2**20
 MAX_LINE_BYTES = 64

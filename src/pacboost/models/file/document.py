@@ -3,7 +3,7 @@
 Content consists of dictionaries with string keys, lists, strings, numbers, true, false, null and
 NumPy arrays. An array becomes ``{"array": k}``: the k-th of the arrays that follow the document. A
 long list of words becomes ``{"strings": [k, k + 1]}``: their letters in UTF-8, and the number of
-bytes of each. ``arrays`` holds the dtype and shape of each: "f8 31x2", 31 rows of two doubles.
+bytes of each. ``arrays`` holds dtype and shape of each: ["f8", 31, 2] is 31 rows of two doubles.
 """
 
 from __future__ import annotations
@@ -72,13 +72,14 @@ def written(content: dict[str, Any]) -> tuple[bytes, list[Array]]:
     """Return the document, and the arrays that follow it."""
     arrays: list[Array] = []
     values = _plain(content, arrays, "content", 0)
-    headers = [f"{array.dtype.str[1:]} {'x'.join(map(str, array.shape))}" for array in arrays]
+    headers = [[array.dtype.str[1:], *array.shape] for array in arrays]
     document = {"arrays": headers, "content": values}
     return json.dumps(document, sort_keys=True, separators=(",", ":")).encode("ascii"), arrays
 
 
 def _plain(value: object, arrays: list[Array], where: str, depth: int) -> Any:
     """Turn a value into JSON types; arrays are appended to ``arrays``, in order of sorted keys."""
+    # numbers in JSON take twice the space and ten times as long to read
     if isinstance(value, np.ndarray):
         return {"array": _put_aside(value, arrays, where)}
     if depth < MAX_DEPTH and isinstance(value, list | tuple):
@@ -86,6 +87,7 @@ def _plain(value: object, arrays: list[Array], where: str, depth: int) -> Any:
             return {"strings": _strings(value, arrays, where)}
         return [_plain(v, arrays, f"{where}[{k}]", depth + 1) for k, v in enumerate(value)]
     if depth < MAX_DEPTH and isinstance(value, dict) and not {"array", "strings"} & set(value):
+        # sorted, so that equal content has equal bytes and one digest
         keys = [_checked_text(key, where) for key in sorted(value, key=str)]
         return {key: _plain(value[key], arrays, f"{where}.{key}", depth + 1) for key in keys}
     if isinstance(value, str):
@@ -107,6 +109,7 @@ def _checked_text(text: str, where: str) -> str:
 def _put_aside(array: Array, arrays: list[Array], where: str) -> int:
     if array.dtype.str[1:] not in TYPES or not 1 <= array.ndim <= MAX_AXES:
         raise FileError(f"{where} cannot be saved: an array of {array.dtype} and {array.ndim} axes")
+    # the same bytes from every machine
     arrays.append(np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")))
     return len(arrays) - 1
 
@@ -136,6 +139,7 @@ def read(
     counts = {b"{": 240, b"[": 96, b",": 64, b":": 260}
     cost = 2 * len(text) + sum(price * text.count(mark) for mark, price in counts.items())
     room.take(cost, "the document")
+    # the writer escapes all else, so other bytes are damage, and a character is a byte
     if not text.isascii():
         raise ValueError("the document holds bytes that are not ASCII")
     document = json.loads(
@@ -158,6 +162,8 @@ def read(
 
 
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    # Python keeps the last of equal keys and other programs the first: a file must not mean
+    # two things
     content = dict(pairs)
     if len(content) != len(pairs):
         raise ValueError(f"a key occurs twice among {[key for key, _ in pairs][:10]}")
@@ -165,6 +171,7 @@ def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _finite(text: str) -> float:
+    # json reads NaN and 1e999, which no writer writes
     number = float(text)
     if not math.isfinite(number):
         raise ValueError(f"{text:.40} is not a number that a fit writes")
@@ -172,9 +179,9 @@ def _finite(text: str) -> float:
 
 
 def _array_header(line: object) -> tuple[np.dtype[Any], tuple[int, ...]]:
-    kind, _, sizes = line.partition(" ") if isinstance(line, str) else ("", "", "")
-    shape = [int(size) if size.isdigit() and size.isascii() else -1 for size in sizes.split("x")]
-    if kind not in TYPES or len(shape) > MAX_AXES or min(shape) < 0 or max(shape) >= 2**48:
+    kind, *shape = line if isinstance(line, list) and line else ("",)
+    fits = all(type(size) is int and 0 <= size < 2**48 for size in shape)
+    if kind not in TYPES or not (1 <= len(shape) <= MAX_AXES and fits):
         raise ValueError(f"arrays: {line!r:.60} is not a type and sizes")
     return np.dtype(f"<{kind}"), tuple(shape)
 
@@ -185,10 +192,12 @@ def _filled(
     fill: Callable[[memoryview], int],
     room: MemoryBudget,
 ) -> Array:
+    # an array of no bytes may still have a long axis, which costs who walks it
     room.take(max(kind.itemsize * math.prod(shape), 64 * max(shape) * (0 in shape)), "arrays")
     array = np.empty(shape, dtype=kind)
     if array.size and fill(raw(array)) != array.nbytes:
         raise ValueError("the file ends within its arrays")
+    # NumPy takes any byte for true, and then counts with its value
     if kind.kind == "b" and array.size and array.view(np.uint8).max() > 1:
         raise ValueError("arrays: a truth value is neither 0 nor 1")
     return array.astype(kind.newbyteorder("="), copy=False)
@@ -203,6 +212,8 @@ class _Reader:
     next: int = 0
 
     def value(self, value: object, where: str, depth: int) -> Any:
+        # Python's own limit would end in a RecursionError, at a depth that depends on the
+        # caller
         if depth > MAX_DEPTH:
             raise ValueError(f"{where}: is nested too deeply")
         if isinstance(value, list):
@@ -216,6 +227,7 @@ class _Reader:
         return value
 
     def _referred(self, value: dict[str, Any], where: str) -> Any:
+        # in order, so that there is one way to write a content
         if value == {"array": self.next} and type(value["array"]) is int:
             self.next += 1
             if self.next <= len(self.arrays):

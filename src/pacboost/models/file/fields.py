@@ -64,6 +64,7 @@ class Fields:
     def whole(self, name: str, low: int, high: int) -> int:
         """Return a whole number within bounds."""
         value = self.any(name)
+        # type and not isinstance: True is an int
         if type(value) is not int or not low <= value <= high:
             self.refuse(name, f"is {value!r:.40}; it must be a whole number, {low} to {high}")
         return value
@@ -117,6 +118,7 @@ class Fields:
             wanted_shape = " x ".join("any" if size is None else str(size) for size in shape)
             self.refuse(name, f"has the shape {value.shape}, not {wanted_shape}")
         low, high = (-MAX_NUMBER, MAX_NUMBER) if within is None else within
+        # NaN makes both ends NaN, which no comparison lets pass
         ends = (value.min().item(), value.max().item()) if value.size else (0, 0)
         if dtype.kind != "b" and value.size and not low <= ends[0] <= ends[1] <= high:
             self.refuse(name, f"holds what is not a number from {low:g} to {high:g}")
@@ -154,6 +156,7 @@ class Fields:
 
     def end(self) -> None:
         """Refuse fields that nothing has read."""
+        # a field that nobody reads may be one that a newer version relies on
         for name in self._content:
             self.refuse(name, "is a field that this version does not know")
 
@@ -162,6 +165,7 @@ def _same(one: object, other: object) -> bool:
     """Compare plain values; a list equals a tuple."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+    # JSON has no tuples
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
         return len(one) == len(other) and all(map(_same, one, other))
     return bool(
@@ -212,6 +216,7 @@ def _column(values: list[Any]) -> Any:
 
 def records(parts: Sequence[Fields], kind: type[Record], count: int) -> list[Record]:
     """Read records whose fields lie in one part or several."""
+    # before any record is made: the count alone is from the file
     parts[0].room.take(count * BYTES_A_RECORD, parts[0].where)
     values_of = {}
     for field in fields(kind) if count else ():  # type: ignore[arg-type]

@@ -40,7 +40,7 @@ from pacboost.models.schema import Schema
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.mixed import read_features
 
-MAX_CLASSES, MAX_LABELS = 2**20, 2**16
+MAX_CLASSES = 2**20
 FORESTS = ("random_forest", "extra_trees")
 
 BESIDE: dict[str, Callable[[Any], Any]] = {
@@ -164,14 +164,18 @@ def _vote(core: Fields, about: Fields, classes: NDArray[Any]) -> dict[str, Any]:
     derived = derived_read(core, given)
     features = given + len(derived)
     outputs = core.whole("outputs", 1, MAX_CLASSES)
+    if classes.dtype == object:
+        core.refuse("classes", "are sets of labels, which only forests predict")
     stored = core.optional_part("bins")
     bins = None if stored is None else parts.bins_read(stored, features)
     names, levels = parts.names_read(about, given), parts.levels_read(core, features, bins)
     ledger = _ledger_read(core.part("ledger"), about)
+    # two classes share a score, labels do not
     each = ledger.several_labels or classes.size > 2
     if outputs != (classes.size if each else 1):
         core.refuse("outputs", f"are {outputs}, which does not go with {classes.size} classes")
     rules = from_plain(core.parts("rules"), features, bins, outputs)
+    # a file keeps the thresholds of these features only
     asked_of = [] if bins is None else asked(rules) or []
     if bins is not None and any(bins.thresholds[j].size < bins.sizes[j] for j in asked_of):
         core.refuse("bins", "lack thresholds of a feature that a rule asks for")
@@ -203,7 +207,7 @@ def _forest_core(model: Model) -> dict[str, Any]:
     ]
     return {
         "kind": model.ledger.booster, "middle": forest.middle, "scale": forest.scale,
-        "hard": forest.hard, **({"labels": model.labels} if model.labels else {}),
+        "hard": forest.hard,
         "bins": parts.bins_written(forest.bins), "importances": forest.importances,
         "blocks": blocks,
     }  # fmt: skip
@@ -211,12 +215,7 @@ def _forest_core(model: Model) -> dict[str, Any]:
 
 def _forest(core: Fields, about: Fields, classes: NDArray[Any]) -> dict[str, Any]:
     kind = core.word("kind", FORESTS)
-    labels = core.whole("labels", 2, MAX_LABELS) if "labels" in core else 0
-    if labels and not all(
-        isinstance(name, str) and len(name) == labels and set(name) <= {"0", "1"}
-        for name in classes.tolist()
-    ):
-        core.refuse("classes", "are no sets of as many labels")
+    labels = len(classes[0]) if classes.dtype == object else 0
     bins = parts.bins_read(core.part("bins"))
     features = len(bins.thresholds)
     if bins.missing > 255 or features == 0:

@@ -24,7 +24,7 @@ class Summary:
     """The facts of a model file; ``str`` prints them as a table."""
 
     kind: str
-    """The kind of model: "adaboost with Stump", "random_forest", …"""
+    """The kind of model: "adaboost with stump", "random_forest", …"""
     rows: int | None
     features: int
     names: tuple[str, ...] | None

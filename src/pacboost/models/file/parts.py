@@ -26,14 +26,14 @@ from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.models.file import fields
 from pacboost.models.file.container import CLAIMS, kept
 from pacboost.models.file.fields import MAX_NUMBER, Fields
-from pacboost.models.model import Model
+from pacboost.models.model import Model, classes_of_sets
 from pacboost.samples.bins import MAX_BINS, Bins
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.levels import Levels
 
 MAX_FLOAT32 = float(np.finfo(np.float32).max)
-MAX_FEATURES = 2**24
-BYTES_A_FEATURE = 112
+MAX_FEATURES, MAX_LABELS = 2**24, 2**16
+BYTES_A_FEATURE, BYTES_A_LABEL = 112, 48
 Held = TypeVar("Held", bound=Any)
 
 
@@ -69,6 +69,7 @@ def bins_read(part: Fields, features: int | None = None) -> Bins:
     if (middle > sizes).any():
         part.refuse("middle", "lies beyond the bins of its feature")
     ends = np.cumsum(sizes_kept, dtype=np.int64)
+    # thresholds may fall where the next feature begins, and nowhere else
     falls = np.flatnonzero(thresholds[1:] < thresholds[:-1]) + 1
     if not np.isin(falls, ends).all():
         part.refuse("thresholds", "are not in order")
@@ -76,9 +77,11 @@ def bins_read(part: Fields, features: int | None = None) -> Bins:
     return Bins(thresholds_of, middle, levels, sizes.astype(np.int64))
 
 
-def classes_written(classes: NDArray[Any]) -> list[Any]:
+def classes_written(classes: NDArray[Any]) -> list[Any] | NDArray[np.uint8]:
     """Return the labels of the classes; refuse labels that a file would change."""
     labels: list[Any] = classes.tolist()
+    if labels and isinstance(labels[0], tuple):  # sets of labels, with a 0 or 1 for each label
+        return np.array(labels, dtype=np.uint8)
     for label in labels:
         if isinstance(label, str) and label.endswith("\0"):  # NumPy would drop it when reading
             raise FileError(f"class {label!r:.60} cannot be saved: it ends in a null character")
@@ -88,8 +91,16 @@ def classes_written(classes: NDArray[Any]) -> list[Any]:
 
 
 def classes_read(part: Fields) -> NDArray[Any]:
-    """Read the labels of the classes: distinct, and all of one kind."""
+    """Read the labels of the classes, or sets of labels: distinct, and all of one kind."""
+    if isinstance(part.peek("classes"), np.ndarray):
+        sets = part.array("classes", np.uint8, None, None, within=(0, 1))
+        part.room.take(BYTES_A_LABEL * sets.size, f"{part.where}.classes")
+        fits = len(sets) > 0 and 2 <= sets.shape[1] <= MAX_LABELS
+        if not fits or len(np.unique(sets, axis=0)) != len(sets):
+            part.refuse("classes", "are no distinct sets of two labels or more")
+        return classes_of_sets(sets)
     labels = part.get("classes", list)
+    # True equals 1, so that NumPy would merge classes of mixed kinds
     kinds = {type(label) for label in labels}
     if len(kinds) > 1 or not kinds <= {str, bool, int, float}:
         part.refuse("classes", "are not words, numbers or truth values, all of one kind")
@@ -198,6 +209,7 @@ def _check_ledger(ledger: Ledger, classes: int) -> None:
     check_numbers("ledger.refills", ledger.refills)
     check_numbers("ledger.hard", ledger.hard)
     ledger.columns()
+    # the numbers have to go through the theorem, whether or not it certifies anything
     with suppress(NotCertified):
         training.product_bound(ledger)
 
@@ -240,6 +252,7 @@ def _check_certificate(
         raise ValueError(f"certificate.delta is {certificate.delta!r:.40}; it must lie in [0, 1)")
     _check_numbers("certificate.inputs", certificate.inputs)
     _check_numbers("certificate.details", certificate.details)
+    # made once here, so that a damaged number is refused at the door and not in a report
     str(certificate)
     estimates.in_words(certificate, held_out, names)
     estimates.next_step(certificate, held_out)

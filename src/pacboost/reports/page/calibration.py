@@ -55,9 +55,11 @@ def calibration(subject: Subject, rows: Rows) -> Section | None:
 
 def equal_parts(sure: NDArray[np.float64], right: NDArray[np.bool_]) -> list[Part]:
     """Divide rows by confidence into parts of about equal size; equal values stay together."""
+    # among equal confidences wrong rows come first, so that the order of the rows has no say
     order = np.lexsort((right, sure))
     sure, right = sure[order], right[order]
     cuts = np.unique(np.linspace(0, sure.size, MAX_PARTS + 1).astype(np.intp))
+    # rows of one confidence stay together: what they differ in is chance
     ends = np.unique(np.searchsorted(sure, sure[np.maximum(cuts[1:] - 1, 0)], side="right"))
     starts = np.concatenate([[0], ends[:-1]])
     return [
@@ -78,6 +80,7 @@ def _figure(parts: list[Part], several: bool) -> Markup:
     frame = charts.Frame.of((low, 1), (low, 1))
     marks = [frame.line([low, 1], [low, 1], "diagonal")]
     for centre, hits, count in parts:
+        # each end has half of delta: an interval fails with 5 % at most
         limits = [clopper_pearson(hits, count, DELTA / 2),
                   clopper_pearson_lower(hits, count, DELTA / 2)]  # fmt: skip
         marks.append(frame.line([centre, centre], limits, "spread"))
@@ -146,6 +149,7 @@ def margins(subject: Subject, rows: Rows) -> Section | None:
     if not isinstance(rows, Evidence) or not rows.margins:
         return None
     stages = sorted(rows.margins)
+    # after the first round all margins are -1 or 1, which must not set the axis
     widest = np.median([np.quantile(np.abs(values), 0.995) for values in rows.margins.values()])
     reach = next((reach for reach in REACHES if 1.25 * widest <= reach), 1.0)
     shares = {stage: histogram(rows.margins[stage], reach) for stage in stages}
@@ -173,6 +177,7 @@ def histogram(values: Doubles, reach: float = 1.0) -> Doubles:
     [0, 19, 20, 39]
     """
     inside = np.clip(values / reach, -1, 1)
+    # 0 falls into the bar on its left, since ties are mistakes
     places = np.ceil((inside + 1) * (BARS / 2) - 1e-12).astype(np.int64) - 1
     return np.bincount(np.clip(places, 0, BARS - 1), minlength=BARS) / values.size
 
@@ -182,6 +187,7 @@ def _margins_figure(
 ) -> Markup:
     stages = sorted(shares)
     final = shares[stages[-1]]
+    # stages with a single tall bar, such as the first, would flatten all others
     widest = max(float(np.quantile([bars.max() for bars in shares.values()], 0.8)), final.max())
     top = min(1.0, 1.08 * widest)
     text = "; ".join(

@@ -182,6 +182,7 @@ class Scale:
             return values
         x = (values - self.middle) / self.unit
         size = np.abs(x)
+        # asinh, by the logarithm that has the same bits on any machine, as pages have
         return np.asarray(np.copysign(log(size + np.sqrt(size * size + 1)), x))
 
     def ticks(self, limit: int = 6) -> list[float]:
@@ -212,6 +213,7 @@ def round_numbers(low: float, high: float, limit: int = 6) -> list[float]:
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(power * k for k in (1, 2, 5, 10) if power * k >= raw * (1 - 1e-9))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    # 3 · 0.1 is not 0.3 in floats, and would be written at the axis
     return [round(k * step, 12) for k in range(first, last + 1)]
 
 
@@ -364,6 +366,7 @@ def key(entries: Sequence[tuple[str, str]]) -> Markup:
 def meter(share: float, kind: str = "", *, width: int = 120, signed: bool = False) -> Markup:
     """Draw a share as a bar in a row of a table; from the middle if ``signed``."""
     room = width / 2 if signed else float(width)
+    # a pixel at least: little is not nothing
     length = max(1.0, abs(share) * room)
     start = (room - length if share < 0 else room) if signed else 0.0
     middle = tag("line", x1=room, x2=room, y1=-2, y2=10, class_="axis") if signed else None

@@ -35,6 +35,7 @@ def picture(names: tuple[str, ...], counts: Counts, worst: list[tuple[int, int, 
     """Draw a square for every pair of classes that occurs, and list the most common mistakes."""
     totals = np.maximum(counts.sum(axis=1), 1)
     size = len(names)
+    # each square is an element of the page, and thousands of classes have millions of pairs
     order = np.argsort(-counts, axis=None, kind="stable")[:MAX_SQUARES].tolist()
     pairs = [(k // size, k % size) for k in order if counts[k // size, k % size]]
 
@@ -215,6 +216,7 @@ def ranking(subject: Subject, rows: Rows) -> Section | None:
     names = {k: name for k, name in enumerate(subject.classes) if k in ranks}
     if not names:
         return None
+    # the classes that are ranked worst are those to look at; in the order of the legend
     chosen = sorted(sorted(names, key=lambda k: (ranks[k].auc, k))[:MAX_CURVES])
     only = chosen[0] if len(names) == 1 else None
     shown = f"The {len(chosen)} of {len(names)} classes with the smallest areas are drawn."
@@ -255,9 +257,11 @@ def _roc(ranks: list[RankCounts]) -> Markup:
 def _precision(ranks: list[RankCounts]) -> Markup:
     def draw(frame: charts.Frame) -> list[Markup]:
         share = ranks[0].share
+        # chance has the precision of the class's share, which differs between classes
         lines = [frame.line([0, 1], [share, share], "diagonal")] if len(ranks) == 1 else []
         for place, rank in enumerate(ranks):
             recall, precision = rank.precisions
+            # no threshold has a recall of 0: the first precision is drawn to the axis
             start = np.concatenate([[0.0], recall]), np.concatenate([precision[:1], precision])
             lines.append(frame.line(*start, f"curve c{place}"))
         return lines

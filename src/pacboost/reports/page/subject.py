@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from pacboost.boosters.registry import BOOSTERS, LOSSES
 from pacboost.errors import NotCertified
-from pacboost.hypotheses.majority import votes_within
+from pacboost.hypotheses.decision import votes_within
+from pacboost.learners.registry import LEARNERS
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.model import Model
 from pacboost.models.training_claim import training_certificate
@@ -36,7 +37,6 @@ KINDS = {
     "extra_trees": "Extremely randomised trees",
 }
 """Titles of models that are not one booster; boosters have titles in their classes."""
-LEARNERS = {"Stump": "stumps", "Tree": "trees", "Words": "word lists"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,8 @@ def subject_of(model: Model, refusal: str = "", table: Table | None = None) -> S
             refusal = str(problem)
         if ledger.potential == "none":
             votes = [vote for rule in model.vote.hypotheses for vote in votes_within(rule)]
-    learner = LEARNERS.get(ledger.learner, ledger.learner)
+    learner_class = LEARNERS.get(ledger.learner)
+    learner = (learner_class and learner_class.plural) or ledger.learner
     named = BOOSTERS.get(ledger.booster) or LOSSES.get(ledger.booster)
     title = (named and named.title) or ledger.booster.replace("_", " ").capitalize()
     kind = KINDS.get(ledger.booster, title)

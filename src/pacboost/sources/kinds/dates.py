@@ -37,7 +37,7 @@ DAY_FIRST = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})" + CLOCK)
 SLASHES = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})" + CLOCK)
 
 
-class Order(Enum):
+class DayOrder(Enum):
     """The order of day and month in dates with slashes."""
 
     DAY_MONTH = "day/month/year"
@@ -81,7 +81,7 @@ class Dates(ColumnKind):
     advice: ClassVar[str] = "Write it as in 2024-01-31, or leave the cell empty"
     tells_time: ClassVar[bool] = True
     part: str = DAY
-    order: Order | None = None
+    order: DayOrder | None = None
     """None if dates are written without slashes, or are no text."""
     times: bool = False
     """True if the dates have times of day."""
@@ -98,14 +98,16 @@ class Dates(ColumnKind):
             return None
         found = orders(column.texts)
         if len(found) == 2 and column.spelling.day_first is not None:
-            found = [Order.DAY_MONTH if column.spelling.day_first else Order.MONTH_DAY]
+            found = [DayOrder.DAY_MONTH if column.spelling.day_first else DayOrder.MONTH_DAY]
         if len(found) != 1:
             return None
         dates = read_dates(column.texts, found[0]) or []
         return cls._of_parts(found[0], any(date.hour or date.minute for date in dates))
 
     @classmethod
-    def _of_parts(cls, order: Order | None, times: bool, *, one: bool = False) -> list[ColumnKind]:
+    def _of_parts(
+        cls, order: DayOrder | None, times: bool, *, one: bool = False
+    ) -> list[ColumnKind]:
         if one:  # without its hour, a date is shown without the time of day
             return [cls(DAY, order)]
         return [cls(part, order, times) for part in PARTS if times or part != HOUR]
@@ -175,7 +177,7 @@ class Dates(ColumnKind):
         part, order, times = checked(content, part=str, order=str | None, times=bool)
         if part not in PARTS:
             raise ValueError(f"{part!r:.40} is no part of dates")
-        return cls(part, None if order is None else Order(order), times)
+        return cls(part, None if order is None else DayOrder(order), times)
 
 
 def moment_part(series: nw.Series[Any], part: str) -> Values:
@@ -191,14 +193,14 @@ def moment_parts(series: nw.Series[Any]) -> dict[str, Values]:
     return {part: moment_part(series, part) for part in PARTS if timed or part != HOUR}
 
 
-def read_date(text: str, order: Order | None = None) -> datetime | None:
+def read_date(text: str, order: DayOrder | None = None) -> datetime | None:
     """Return the date, and time if any, in a text such as 2024-01-31T08:30 or 31.1.2024.
 
     Dates with slashes and the year at the end are read only if ``order`` is given.
 
     >>> read_date("2024-01-31 08:30"), read_date("31.1.2024"), read_date("1/2/2024")
     (datetime.datetime(2024, 1, 31, 8, 30), datetime.datetime(2024, 1, 31, 0, 0), None)
-    >>> read_date("1/2/2024", Order.DAY_MONTH)
+    >>> read_date("1/2/2024", DayOrder.DAY_MONTH)
     datetime.datetime(2024, 2, 1, 0, 0)
     """
     if (match := YEAR_FIRST.fullmatch(text)) is not None:
@@ -207,7 +209,7 @@ def read_date(text: str, order: Order | None = None) -> datetime | None:
         day, month, year, *clock = match.groups()
     elif order is not None and (match := SLASHES.fullmatch(text)) is not None:
         day, month, year, *clock = match.groups()
-        day, month = (day, month) if order is Order.DAY_MONTH else (month, day)
+        day, month = (day, month) if order is DayOrder.DAY_MONTH else (month, day)
     else:
         return None
     hour, minute, second = (int(part or 0) for part in clock)
@@ -217,7 +219,7 @@ def read_date(text: str, order: Order | None = None) -> datetime | None:
         return None
 
 
-def read_dates(texts: Sequence[str], order: Order | None = None) -> list[datetime] | None:
+def read_dates(texts: Sequence[str], order: DayOrder | None = None) -> list[datetime] | None:
     """Return the dates in texts; None if one is not a date, or if there are no texts."""
     moments = []
     for text in texts:
@@ -228,7 +230,7 @@ def read_dates(texts: Sequence[str], order: Order | None = None) -> list[datetim
     return moments or None
 
 
-def orders(texts: Sequence[str]) -> list[Order | None]:
+def orders(texts: Sequence[str]) -> list[DayOrder | None]:
     """Return the orders of day and month in which all texts are dates; None if none is needed.
 
     >>> orders(["2024-01-31"]), [order.name for order in orders(["31/12/2024", "1/2/2024"])]
@@ -238,4 +240,4 @@ def orders(texts: Sequence[str]) -> list[Order | None]:
     """
     if read_dates(texts) is not None:
         return [None]
-    return [order for order in Order if read_dates(texts, order) is not None]
+    return [order for order in DayOrder if read_dates(texts, order) is not None]

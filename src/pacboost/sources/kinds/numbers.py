@@ -1,4 +1,4 @@
-"""Numbers, also those in text, with a decimal point or a decimal comma."""
+"""PlainNumbers, also those in text, with a decimal point or a decimal comma."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ ID_NAME = re.compile(r"(?:^|[^A-Za-z])(?i:id|nr|no|number|key|index|uid)$|[a-z]I
 
 
 @dataclass(frozen=True)
-class Numbers(ColumnKind):
-    """Numbers, which are what they are; durations are seconds."""
+class PlainNumbers(ColumnKind):
+    """PlainNumbers, which are what they are; durations are seconds."""
 
     tag: ClassVar[str] = "numbers"
     plural: ClassVar[str] = "numbers"

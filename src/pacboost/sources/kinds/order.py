@@ -13,19 +13,19 @@ from pacboost.sources.kinds.categories import Categories
 from pacboost.sources.kinds.column import InputColumn
 from pacboost.sources.kinds.dates import Dates
 from pacboost.sources.kinds.kind import ColumnKind
-from pacboost.sources.kinds.numbers import Numbers
+from pacboost.sources.kinds.numbers import PlainNumbers
 from pacboost.sources.kinds.texts import Unused
 from pacboost.sources.kinds.truths import Truths
 
 KINDS: tuple[type[ColumnKind], ...] = (
-    Numbers,
+    PlainNumbers,
     Truths,
     Dates,
     Unused,
     Categories,
 )
 BY_TAG = {kind.tag: kind for kind in KINDS}
-PLAIN = Numbers()
+PLAIN = PlainNumbers()
 
 
 def learned(column: InputColumn) -> list[ColumnKind] | None:
@@ -33,7 +33,7 @@ def learned(column: InputColumn) -> list[ColumnKind] | None:
 
     >>> import numpy as np
     >>> learned(InputColumn("when", np.array(["31/12/2024", "1/2/2024"], dtype=object)))[1]
-    Dates(part='year', order=<Order.DAY_MONTH: 'day/month/year'>, times=False)
+    Dates(part='year', order=<DayOrder.DAY_MONTH: 'day/month/year'>, times=False)
     """
     column.refuse_unsupported()
     every = (kind.learn(column) for kind in KINDS)

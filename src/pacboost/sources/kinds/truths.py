@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 from pacboost.sources.dataframe import Storage, are_truths
 from pacboost.sources.kinds.column import InputColumn
 from pacboost.sources.kinds.kind import ColumnKind, checked
-from pacboost.sources.kinds.numbers import Numbers
+from pacboost.sources.kinds.numbers import PlainNumbers
 from pacboost.sources.spelling import Spelling
 
 TRUTHS = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
@@ -50,7 +50,7 @@ class Truths(ColumnKind):
 
     def number(self, text: str, spelling: Spelling) -> float:
         truth = TRUTHS.get(text.lower())
-        return Numbers().number(text, spelling) if truth is None else truth
+        return PlainNumbers().number(text, spelling) if truth is None else truth
 
     def show(self, value: float) -> str:
         return self.words[int(value)] if value in (0, 1) else super().show(value)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError, FileError
 from pacboost.sources.data_file import MISSING, DataFile
 from pacboost.sources.file_rows import numbered_rows, separator
-from pacboost.sources.labels import label_kind, read_labels
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.arrow import release_memory
 from pacboost.sources.oracles.files import Source, features, fingerprint, refuse_other
@@ -22,6 +21,7 @@ from pacboost.sources.oracles.lines import BLOCK_BYTES, LineOracle, Lines
 from pacboost.sources.oracles.row_block import NO_LABEL, RowBlock, hold_arrow, plain_labels
 from pacboost.sources.spelling import Spelling
 from pacboost.sources.table import refuse_text
+from pacboost.sources.targets import label_kind, read_labels
 
 
 def header_of(path: Path, sep: str) -> tuple[list[str], int, int]:

@@ -302,6 +302,7 @@ class Run(RunSoFar):
             log_size=capacity.log_size,
             stopped=sentence_of(self.stopped),
             rounds=entries,
+            link=str(self.booster.link),
             several_labels=self.outputs > 1 and self.sample.labels is None,
             revised=self.booster.revises,
             hard=self._hard(),

@@ -17,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.booster import Booster, State
+from pacboost.boosters.loss import Loss
 from pacboost.hypotheses.hypothesis import CellValues
+from pacboost.kernels.costs import mean_cost
 from pacboost.kernels.native import native
-from pacboost.ledgers.ledger import REGRESSION_POTENTIALS, Round
+from pacboost.ledgers.ledger import Round
 from pacboost.samples.sample import Request, Sample, Sums, Wholes
-from pacboost.training import metrics
 from pacboost.training.run.scores import (
     MIN_COST,
     Margins,
@@ -151,7 +152,7 @@ class MarginCost(MeasuredPotential):
     unit: ClassVar[float] = 1.0
 
     def mean(self, state: State, rounds: int) -> float:
-        mean = metrics.mean_cost(self.kernel, state.margins, self._sample.base, self.unit)
+        mean = mean_cost(self.kernel, state.margins, self._sample.base, self.unit)
         return max(mean, MIN_COST)
 
 
@@ -185,36 +186,21 @@ class Softmax(MeasuredPotential):
         return self._rows.mean_cost()
 
 
-KERNELS = {
-    "square": native.SQUARE, "absolute": native.ABSOLUTE, "custom_loss": native.SQUARE,
-}  # fmt: skip
-"""Losses that have a kernel; a custom loss is known by its slopes only, so squares are measured."""
-
-
-class Loss(MeasuredPotential):
+class LossPotential(MeasuredPotential):
     """The loss of a regression, a function of the residual; scores stand in for margins."""
 
-    def __init__(self, booster: Booster[Any], sample: Sample, first_total: int) -> None:
+    def __init__(self, booster: Loss[Any], sample: Sample, first_total: int) -> None:
         super().__init__(booster, sample, first_total)
-        self.start = self.now = self._mean_loss(np.zeros((sample.n_rows, 1)))
+        self._loss = booster
+        self.start = self.now = self._mean_loss(np.zeros(sample.n_rows))
 
     def mean(self, state: State, rounds: int) -> float:
-        return self._mean_loss(state.margins)
+        return self._mean_loss(state.margins[:, 0])
 
     def _mean_loss(self, scores: Floats) -> float:
-        booster: Any = self._booster
-        sample, name, targets = self._sample, booster.potential, self._sample.targets
+        targets = self._sample.targets
         assert targets is not None
-        if name in KERNELS:
-            return metrics.mean_cost(KERNELS[name], targets[:, None] - scores, sample.base)
-        weighted = sample.base.size > 1
-        if name == "huber":
-            weights = base_weights(sample) if weighted else None
-            return metrics.huber(targets, scores[:, 0], weights, booster.alpha)
-        base = sample.base if weighted else None
-        if name == "quantile":
-            return metrics.quantile(targets, scores[:, 0], base, booster.quantile)
-        return metrics.DEVIANCES[name](targets, scores[:, 0], base)
+        return self._loss.mean(targets, scores, self._sample.base)
 
 
 class BoosterCost(MeasuredPotential):
@@ -241,7 +227,7 @@ POTENTIALS: dict[str, type[Potential]] = {
     "logistic": Logistic,
     "clipped": Clipped,
     "hinge": Hinge,
-} | dict.fromkeys(REGRESSION_POTENTIALS, Loss)
+}
 
 
 def potential_of(
@@ -250,4 +236,6 @@ def potential_of(
     """Create the potential that a booster names; an unknown name is defined by its ``costs``."""
     if isinstance(scores, SoftmaxRows):
         return Softmax(booster, sample, first.weight, scores)
+    if isinstance(booster, Loss):
+        return LossPotential(booster, sample, first.weight)
     return POTENTIALS.get(booster.potential, BoosterCost)(booster, sample, first.weight)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pacboost.boosters.booster import Booster, Measured, grown
 from pacboost.boosters.logit import MAX_STEP, Logit
-from pacboost.boosters.regression import Square
+from pacboost.boosters.losses.square import Square
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels.layout import CATEGORY
 from pacboost.kernels.native import native
@@ -32,7 +32,7 @@ from pacboost.numerics.same_bits import total, totals
 from pacboost.training.run.potentials import (
     MIN_NORMALISER,
     Logistic,
-    Loss,
+    LossPotential,
     MeasuredPotential,
     Unmeasured,
 )
@@ -121,7 +121,7 @@ class LogitLoss(QuickLoss):
 class SquareLoss(QuickLoss):
     """The squared error."""
 
-    potential = Loss
+    potential = LossPotential
 
     @property
     def limits(self) -> tuple[float, float]:

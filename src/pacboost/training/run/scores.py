@@ -27,10 +27,10 @@ from pacboost.kernels.threads import (
     sum_count,
     sum_size,
 )
-from pacboost.numerics.exact import FRESH_TOTAL, wrong_margins
+from pacboost.numerics.exact import wrong_margins
 from pacboost.numerics.memory import in_host_memory, lies_on_gpu
 from pacboost.numerics.same_bits import exp, mean, row_totals, total
-from pacboost.samples.sample import Request, Sample, Signs, Sums, Wholes
+from pacboost.samples.sample import Request, Sample, Signs, Sums, Wholes, whole_weights
 from pacboost.training.run.margins import NAMING
 
 Floats = NDArray[np.float64]
@@ -112,9 +112,7 @@ def mean_of_costs(costs: Floats, margins: Floats, base: Floats) -> float:
 
 def base_weights(sample: Sample) -> Wholes:
     """Return the base weights in whole units, one for each row."""
-    shares = np.broadcast_to(sample.base / total(sample.base), (sample.n_rows,))
-    units: Wholes = np.maximum(np.rint(shares * FRESH_TOTAL), 1).astype(np.int64)
-    return units
+    return whole_weights(sample.base, sample.n_rows)
 
 
 def training_error(margins: Floats, sample: Sample, first_weights: Wholes) -> float:

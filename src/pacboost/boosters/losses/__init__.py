@@ -1,0 +1,1 @@
+"""The losses of regression, each in the file that has its name."""
