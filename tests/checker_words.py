@@ -10,22 +10,8 @@ from hashlib import sha256
 from typing import Any
 
 from pacboost import pacboost_check as checker
-from pacboost.bounds import holdout, measured, sample_words, training, wording
+from pacboost.bounds import holdout, measured, training, wording
 from pacboost.bounds.registry import bound_of
-from pacboost.sources.oracles.oracle import INDEPENDENT, REPLACED, SHUFFLED, STREAM
-
-ROWS = (
-    "held-out rows", "held-out rows, ties counted as errors", "whole groups that were held out",
-    "calibration rows", "calibration rows, one drawn from each group",
-    "rows set apart as they came, never learned from, scored after the last round",
-    "rows drawn from the whole source, by a keyed coin for each, before anything else, never "
-    "learned from, scored after the last round",
-    *(f"ties counted as errors. Order: {order.name}; {order.assumes}"
-      for order in (INDEPENDENT, SHUFFLED, REPLACED, STREAM)),
-    sample_words.COPIES, "3 more are validation rows, and were left out",
-    "3 of 9 are training rows and are left out", "2 claims share delta, each has delta/2",
-)  # fmt: skip
-"""What the text about the counted rows may consist of, parted by semicolons."""
 
 
 def short(text: str, numbers: str = "(?!)") -> str:
@@ -49,7 +35,7 @@ def grounds() -> dict[str, str]:
     digests = {name: short("; ".join(texts)) for name, texts in found.items()}
     for potential in checker.COSTS:
         one = training.training_error(_ledger(potential))
-        texts = (one.theorem, one.reference, one.sample, one.independent_of)
+        texts = (one.theorem, one.reference, one.independent_of)
         digests[potential] = short("; ".join(texts))
     return digests
 
@@ -73,16 +59,9 @@ def assumed() -> dict[str, str]:
     return {name: short(text, r"[\d.]+(?= %\))") for name, text in texts.items()}
 
 
-def samples() -> list[str]:
-    """Return the digests of the parts of texts about the counted rows, without their numbers."""
-    parts = [part for text in ROWS for part in text.split("; ")]
-    return [short(part, r"\d[\d,]*") for part in dict.fromkeys(parts)]
-
-
 if __name__ == "__main__":
     import textwrap
 
     for content in (grounds(), assumed()):
         text = ", ".join(f"{name} {digest}" for name, digest in content.items())
         print("\n".join(textwrap.wrap(text, 92)), "\n")  # noqa: T201
-    print("\n".join(textwrap.wrap(" ".join(samples()), 92)))  # noqa: T201

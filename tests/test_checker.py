@@ -15,8 +15,10 @@ import pytest
 
 import pacboost
 from pacboost import pacboost_check as checker
+from pacboost.bounds import counted_rows
 from pacboost.bounds.deciding import claims_at_once
 from pacboost.bounds.holdout import clopper_pearson
+from pacboost.bounds.registry import BOUNDS
 from pacboost.errors import NotCertified, PacboostError
 from pacboost.models.file import container
 from pacboost.models.file import format as model_file
@@ -298,7 +300,12 @@ def test_it_knows_the_words_of_certificates() -> None:
     """A text that changes here has to change there: tests/checker_words.py prints the digests."""
     assert checker_words.grounds() == checker.GROUNDS
     assert checker_words.assumed() == checker.ASSUMED
-    assert checker_words.samples() == checker.SAMPLES.split()
+    others = {*counted_rows.ROWS} - {*checker.ROWS.split()}
+    assert others == {"in_time", "bags", *counted_rows.OF_FILTERING}
+    assert checker.ORDERS.split() == [*counted_rows.ORDERS]
+    assert checker.FACTS.keys() <= counted_rows.TYPES.keys()
+    lower = {name.split(".")[1] for name in checker.OF_ROWS if BOUNDS[name].side == "lower"}
+    assert lower == {*checker.LOWER.split()}
 
 
 def test_many_arrays_are_read_one_after_the_other(tmp_path: Path) -> None:

@@ -157,9 +157,9 @@ BASELINES: list[tuple[str, Forge]] = [
 """Files in which the answer that is given most often is another, or its mistakes are."""
 
 
-SAID = {
+SAID: dict[str, Any] = {
     "theorem": "R ≤ k/n", "reference": "Nobody 2026", "independent_of": "everything",
-    "sample": "1,000,000 rows drawn by an auditor",
+    "sample": {"rows": "drawn by an auditor"},
 }  # fmt: skip
 
 
@@ -179,7 +179,7 @@ def other_words(claim: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "twice", {**claim, "assumptions": [*assumptions, *assumptions[:1]]}
     for name, words in SAID.items():
         yield name, {**claim, name: words}
-    yield "sample", {**claim, "sample": f"{claim['sample']}; an auditor was there"}
+    yield "sample", {**claim, "sample": {**claim["sample"], "auditors": 1}}
 
 
 def unanswered(content: dict[str, Any]) -> None:

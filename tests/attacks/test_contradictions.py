@@ -62,7 +62,7 @@ detail = partial(decision, "certificate", "details")
 
 def one_sequence(content: Content) -> None:
     content["decision"]["certificate"]["inputs"]["claims"] = 1
-    content["decision"]["certificate"]["sample"] = "held-out rows"
+    content["decision"]["certificate"]["sample"] = {"rows": "held_out"}
 
 
 def swapped_classes(content: Content) -> None:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from pacboost import FilterBoostClassifier
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.counted_rows import COPIES
 from pacboost.bounds.holdout import clopper_pearson
-from pacboost.bounds.sample_words import COPIES
 from pacboost.bounds.wording import DISTINCT_ROWS
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.ledgers.ledger import Refill
@@ -241,7 +241,8 @@ def test_rows_that_certify_are_never_learned_from() -> None:
     assert told.size == 30
     assert DISTINCT in told.assumptions
     assert DISTINCT_ROWS in told.details
-    assert COPIES in told.sample
+    assert told.sample["copies"] is True
+    assert COPIES in told.rows_in_words
 
 
 def test_what_the_first_batch_says_of_copies_stays() -> None:

@@ -61,7 +61,7 @@ def test_every_look_is_counted(name: str, tmp_path: Path) -> None:
         spent = 0.05 / (look * (look + 1))
         again = clopper_pearson(int(inputs["k"]), int(inputs["n"]), spent)
         assert model.certificate_.value == pytest.approx(again, abs=1e-9)
-        assert f"look number {look} at these rows" in model.certificate_.sample
+        assert f"look number {look} at these rows" in model.certificate_.rows_in_words
     again = pickle.loads(pickle.dumps(model))
     assert grown(name, again, 1).fit(X, y).certificate_.inputs["look"] == 4
     assert clone(model).fit(X, y).certificate_.inputs["look"] == 1

@@ -18,7 +18,7 @@ ONE = Certificate(
     delta=0.05,
     theorem="R ≤ BinInv(k, n, δ)",
     reference="Clopper and Pearson 1934",
-    sample="held-out rows",
+    sample={"rows": "held_out"},
     size=12_345,
     independent_of="every choice made in training",
     assumptions=("rows are independent", "nothing drifts"),
@@ -60,7 +60,7 @@ def test_vacuous_is_called_vacuous(value: float, vacuous: bool) -> None:
 
 
 def test_html_is_escaped() -> None:
-    nasty = replace(ONE, theorem="a < b & c", sample="<script>", inputs={"<k>": "<b>"})
+    nasty = replace(ONE, theorem="a < b & c", independent_of="<script>", inputs={"<k>": "<b>"})
     page = nasty._repr_html_()
     assert "a &lt; b &amp; c" in page
     assert "<script>" not in page
@@ -70,7 +70,7 @@ def test_html_is_escaped() -> None:
 
 @given(st.floats(0, 1), st.text(), st.lists(st.text()), st.integers(0, 2**60))
 def test_json_keeps_every_bit(value: float, text: str, assumptions: list[str], size: int) -> None:
-    one = replace(ONE, value=value, sample=text, assumptions=tuple(assumptions), size=size)
+    one = replace(ONE, value=value, reference=text, assumptions=tuple(assumptions), size=size)
     assert Certificate.from_json(one.to_json()) == one
 
 

@@ -296,7 +296,7 @@ def test_coverage_on_average_sold_as_confidence_is_rejected(n: int) -> None:
 
 
 def test_rows_that_nothing_covers() -> None:
-    rows = CalibrationRows(NewRows(100, np.arange(100)), np.arange(100), "calibration rows")
+    rows = CalibrationRows(NewRows(100, np.arange(100)), np.arange(100), {"rows": "calibration"})
     scores = np.arange(100.0)
     scores[:4] = np.inf
     cutoff, made = rows.cutoff("set_coverage", scores, 0.9, 0.05)

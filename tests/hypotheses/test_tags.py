@@ -18,7 +18,7 @@ from pacboost.learners.registry import LEARNERS
 from pacboost.learners.tree import Tree
 from pacboost.models.file.format import model_bytes
 from pacboost.models.file.rules import RULES
-from tests.hypotheses.test_vote import STUMP, TREE, WORDS
+from tests.hypotheses.rules import STUMP, TREE, WORDS
 
 
 def kinds() -> list[type[Hypothesis]]:

@@ -18,10 +18,8 @@ from pacboost.hypotheses.function import Function
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.three import Three
-from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.vote_digest import vote_digest
-from pacboost.hypotheses.word_list import WordList
 from pacboost.kernels import threads
 from pacboost.numerics.exact import MAX_VOTE, round_vote
 from pacboost.samples.bins import Bins
@@ -30,6 +28,7 @@ from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table
 from tests.examples import examples
+from tests.hypotheses.rules import BINS, STUMP, TREE, WORDS
 
 Doubles = NDArray[np.float64]
 
@@ -155,10 +154,6 @@ def test_staged_gives_the_score_after_every_round() -> None:
         np.testing.assert_array_equal(scores, first.scores(table))
 
 
-BINS = Bins((np.array([0.5], dtype=np.float32),), np.array([0]))
-STUMP = StumpRule(0, 0.5, 0, 1, 1)
-TREE = TreeRule.constant(BINS, np.array([0.25]))
-WORDS = WordList(np.array([3], dtype=np.int32), np.array([[1.0], [0.0]]))
 RULES = [STUMP, TREE, WORDS, Three(STUMP, STUMP, TREE), Decision(Vote([STUMP], np.ones(1)))]
 OTHERS: list[Any] = [
     [replace(STUMP, threshold=np.nextafter(0.5, 1)), *RULES[1:]],

@@ -140,10 +140,10 @@ def test_what_the_error_may_be_now(model: Any, tmp_path: Path) -> None:
     monitor = Monitor(model, error=0.5, reference=reference[0])
     still = monitor.now(*before)
     assert "Among" not in still.claim
-    assert "no drift" in still.sample
+    assert "no drift" in still.rows_in_words
     found = monitor.update_rows(now[0][:1500]).now(*before)
     assert "learned weights describe" in found.claim
-    assert "by x2 (" in found.sample
+    assert "by x2 (" in found.rows_in_words
     assert found.details["offered"] == 3000
     assert found.size < 3000
     assert found.details["learned"] == 1

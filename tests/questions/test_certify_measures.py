@@ -75,7 +75,7 @@ def test_what_was_seen_is_what_scikit_learn_counts() -> None:
 def test_delta_is_shared_and_said() -> None:
     family = certify_all(MODEL, FRESH, LABELS, of=NAMES)
     assert len(family) == len(NAMES)
-    assert all("11 claims share delta" in own.sample for own in family)
+    assert all("11 claims share delta" in own.rows_in_words for own in family)
     alone = certify(MODEL, FRESH, LABELS, of="recall")
     assert isinstance(alone, Certificate)
     assert family["recall"].value < alone.value

@@ -289,7 +289,7 @@ def test_no_shift_is_said_and_changes_no_weights() -> None:
     false = [own for own in found if "learned" in own.details]
     check_coverage("no shift, but found", len(false), 200, 0.05)
     still = next(own for own in found if "learned" not in own.details)
-    assert "no shift was found" in still.sample
+    assert "no shift was found" in still.rows_in_words
     assert still.details.keys() == {"unmoved_pairs"}
     assert still.claim.endswith("of new examples.")
     assert "Among" not in still.claim
@@ -303,7 +303,7 @@ def test_columns_that_moved_are_named() -> None:
     frames[1]["two"] **= 0.5
     y = generator.integers(2, size=1500)
     found = certify(Zeros(), frames[0], y, shift=shift.new_rows(frames[1]))
-    assert "by two (" in found.sample
+    assert "by two (" in found.rows_in_words
     assert "learned weights describe" in found.claim
     assert pacboost.verify(found)[0].holds
     order = generator.permutation(1500)

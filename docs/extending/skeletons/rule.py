@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.hypotheses.fields import Column, Field, Run
+from pacboost.hypotheses.fields import Column, Field, RuleRun
 from pacboost.hypotheses.hypothesis import Answers, CellValues, FeaturePart, Names, Rule
 from pacboost.samples.bins import upper_cuts
 from pacboost.samples.sample import Sample
@@ -34,7 +34,7 @@ class IntervalRule(Rule):
     within: int
 
     @classmethod
-    def problem(cls, run: Run) -> tuple[str, str] | None:
+    def problem(cls, run: RuleRun) -> tuple[str, str] | None:
         """Return what no fit could have written: a file may come from a stranger."""
         low, high = run.arrays["low"], run.arrays["high"]
         with np.errstate(over="ignore"):

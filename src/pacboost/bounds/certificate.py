@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pacboost.ledgers.ledger import Ledger
 
 GROUNDS = (
-    "theorem", "reference", "sample", "independent_of", "assumptions", "valid_after_looking",
+    "theorem", "reference", "independent_of", "assumptions", "valid_after_looking",
     "of_what",
 )  # fmt: skip
 VERSION = 2
@@ -43,7 +43,8 @@ class Certificate:
     delta: float
     theorem: str
     reference: str
-    sample: str
+    sample: Mapping[str, Any]
+    """Facts on the rows that were counted (bounds/counted_rows.py)."""
     size: int
     independent_of: str
     assumptions: tuple[str, ...]
@@ -63,6 +64,8 @@ class Certificate:
     """Labels and predictions of the rows, counted, and the names of classes; in no file."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.sample, Mapping):
+            raise ParameterError(f"sample is {self.sample!r:.80}; it holds facts by their names")
         measured = wording.is_measured(self.of_what)
         if not measured and self.of_what not in wording.SUBJECTS:
             allowed = ", ".join(map(repr, wording.SUBJECTS))
@@ -84,8 +87,8 @@ class Certificate:
         bound = BOUNDS[name]
         value = bound.compute(**inputs)
         defaults = {ground: getattr(bound, ground) for ground in GROUNDS if ground not in grounds}
-        if "sample" in defaults:
-            defaults["sample"] = bound.sample.format_map(inputs)
+        if "sample" not in grounds:
+            defaults["sample"] = {}
         if "size" not in grounds:
             defaults["size"] = int(inputs[bound.size])
         chance = float(inputs["delta"]) if delta is None else delta
@@ -172,6 +175,13 @@ are unlike the certified rows.
         return estimates.in_words(self, *(self.beside or ()))
 
     @property
+    def rows_in_words(self) -> str:
+        """Which rows were counted, as text."""
+        from pacboost.bounds import counted_rows
+
+        return counted_rows.words(self)
+
+    @property
     def vacuous(self) -> bool:
         """True if the number says nothing, because every classifier satisfies it."""
         if wording.is_measured(self.of_what):
@@ -202,7 +212,7 @@ are unlike the certified rows.
             ("confidence", chance),
             ("theorem", self.theorem),
             ("reference", self.reference),
-            ("sample", self.sample),
+            ("sample", self.rows_in_words),
             ("size", f"{self.size:,}"),
             ("independent of", self.independent_of),
             ("assumes", "; ".join(self.assumptions) or "nothing"),

@@ -120,7 +120,7 @@ class Family:
         names = [str(certificate.details["group"]) for certificate in upper]
         gap = measured.certificate(
             GAP, "rates.gap_upper", inputs, size=sum(n for _, n in pairs),
-            sample=measured.sample_of(upper[0]), of=one, groups=names, **details,
+            sample=upper[0].sample, of=one, groups=names, **details,
         )  # fmt: skip
         gap = gap.filtered(upper[0].details).assuming(*upper[0].assumptions)
         return gap if upper[0].rows_checked else gap.unchecked()

@@ -112,9 +112,7 @@ def certificate(
         inputs,
         delta=delta,
         theorem=theorem,
-        sample=f"rows of {of} drawn after the last of these rounds, which had come before"
-        if of
-        else "examples never looked at before, scored after the last of these rounds",
+        sample={"rows": "later_pass" if of else "fresh"},
         assumptions=(assumes,),
         of_what=of or NEW_EXAMPLES,
         details={"rounds": refill.rounds},

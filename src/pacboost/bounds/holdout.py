@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -112,7 +113,7 @@ def examples_for(
 
 @plain_numbers
 def certificate(
-    k: int, n: int, delta: float, models: int = 1, sample: str = "", look: int = 0
+    k: int, n: int, delta: float, models: int = 1, sample: Any = None, look: int = 0
 ) -> Certificate:
     """Certify a fixed classifier by its mistakes on held-out rows."""
     several = f" and of the other {models - 1} scored on them" if models > 1 else ""
@@ -122,18 +123,11 @@ def certificate(
         "holdout.clopper_pearson",
         {"k": k, "n": n, "delta": delta, "models": models, **numbered},
         theorem=f"R ≤ BinInv(k, n, {spent}), exact binomial inversion",
-        sample=(sample or "held-out rows, ties counted as errors") + paid(look),
+        sample={"rows": "votes"} if sample is None else sample,
         size=n,
         independent_of=f"every choice made in training the classifier{several}",
         assumptions=(DRAWN, FIXED_BEFOREHAND, *([PLANNED] if look > 1 else [])),
     )
-
-
-@plain_numbers
-def paid(look: int) -> str:
-    """Return the text on what a look costs; "" if there is only one."""
-    price = f"; look number {look} at these rows, which pays 1/{look * (look + 1)} of delta"
-    return price if look else ""
 
 
 def _log_inverse(delta: float, models: int) -> float:
@@ -159,6 +153,7 @@ def groups_bound(mean: float, groups: int, delta: float) -> float:
     reference="Waudby-Smith and Ramdas 2024; Hoeffding 1963; docs/proofs/dependent.md",
     independent_of="every choice made in training the classifier",
     assumptions=("groups are drawn independently", "rows within a group may depend on others"),
+    sample="{size:,} held-out groups, each counted once",
     of_what=NEW_GROUPS,
     again=lambda stored, _: certificate_of_shares(**stored.inputs),  # type: ignore[has-type]
 )
@@ -176,12 +171,11 @@ def group_bets(shares: Shares, delta: float) -> float:
     theorem="Σ w_j (1 - c_j)^k/(1 - r̄ c_j)^n < 1/δ for the mean risk r̄ of rows that may depend "
     "on the past",
     reference="Ville 1939; Howard, Ramdas, McAuliffe and Sekhon 2021; docs/proofs/dependent.md",
-    sample="held-out rows in the order of time",
     independent_of="every choice made in training; all of them precede the first of these rows",
     assumptions=("the number of rows was fixed beforehand",),
     of_what=PERIOD,
     held_out=True,
-    again=lambda stored, _: replace(ordered_certificate(**stored.inputs), sample=stored.sample),  # type: ignore[has-type]
+    again=lambda stored, _: replace(ordered_certificate(**stored.inputs), sample=stored.sample),
 )
 def ordered_mixture(k: int, n: int, delta: float) -> float:
     """Bound the mean risk over a period by its mistakes; rows may depend on earlier ones.
@@ -221,12 +215,16 @@ def certificate_of_shares(shares: Shares, delta: float) -> Certificate:
     return Certificate.by(
         "dependent.group_bets",
         {"shares": shares, "delta": delta},
-        sample=f"{groups:,} held-out groups, each counted once",
         size=groups,
     )
 
 
-ordered_certificate = certified(ordered_mixture)
+def ordered_certificate(k: int, n: int, delta: float) -> Certificate:
+    """Certify the mean risk over a period by the mistakes on its rows."""
+    return replace(_ordered(k, n, delta), sample={"rows": "in_time"})
+
+
+_ordered = certified(ordered_mixture)
 
 
 def _nats(delta: float) -> float:

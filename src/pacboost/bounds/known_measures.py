@@ -8,7 +8,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # commands offer the names, and must not load NumPy for that
     from pacboost.bounds.quantity import Measure
 
 FOLDER = Path(__file__).with_name("measures")

@@ -50,7 +50,7 @@ def certificate(
     inputs: Mapping[str, Any],
     *,
     size: int,
-    sample: str = "held-out rows",
+    sample: Any = None,
     **details: Any,
 ) -> Certificate:
     """Certify a measure by counts; ``inputs`` go to the bound, ``details`` into the claim."""
@@ -62,7 +62,7 @@ def certificate(
     return Certificate.by(
         bound,
         inputs,
-        sample=sample + _sharing(int(inputs["claims"])),
+        sample={"rows": "held_out"} if sample is None else sample,
         size=size,
         independent_of="every choice made in training the model",
         assumptions=(ASSUMED.get(str(details.get("unit", "")), DRAWN), holdout.FIXED_BEFOREHAND),
@@ -78,20 +78,11 @@ def measures_of(bound: str) -> list[str]:
 
 
 def made_again(stored: Certificate) -> Certificate:
-    """Recompute a certificate from its inputs; only the text about its rows is copied."""
+    """Recompute a certificate from its inputs; only the facts about its rows are copied."""
     return certificate(
-        stored.of_what, stored.bound, stored.inputs, size=stored.size, sample=sample_of(stored),
+        stored.of_what, stored.bound, stored.inputs, size=stored.size, sample=stored.sample,
         **stored.details,
     )  # fmt: skip
-
-
-def sample_of(certificate: Certificate) -> str:
-    """Return the sample without the text about shared delta, which follows from ``claims``."""
-    return certificate.sample.removesuffix(_sharing(int(certificate.inputs["claims"])))
-
-
-def _sharing(claims: int) -> str:
-    return f"; {claims} claims share delta, each has delta/{claims}" if claims > 1 else ""
 
 
 def level(delta: float, claims: int) -> float:

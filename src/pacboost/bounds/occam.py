@@ -143,6 +143,7 @@ def _bits(bits: int) -> None:
     theorem="R ≤ BinInv(k, n - d, delta·P), P the prior of kept rows, features and whole votes",
     reference="Littlestone and Warmuth 1986; Langford 2005; docs/proofs/compression.md",
     subject="the compressed vote",
+    sample="{rest} of {n} rows, which give no thresholds, ties counted as errors",
     size="rest",
     independent_of="nothing but the way from kept rows and message to the vote",
     assumptions=(DRAWN, "they are all the rows that were looked at, none left out after a look"),
@@ -177,5 +178,4 @@ def vote_certificate(
     return Certificate.by(
         "compression.vote_bound",
         {**inputs, "bits": bits, "delta": delta},
-        sample=f"the rows but the {n - rest} that give thresholds, ties counted as errors",
     )

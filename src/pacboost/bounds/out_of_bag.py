@@ -16,8 +16,7 @@ be independent of the n rows that are counted; the votes ρ may be chosen on the
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -49,11 +48,11 @@ def _again(stored: Certificate, ledger: Ledger) -> Certificate:
     if "members" not in stored.details:
         return recomputed
     inputs, members = stored.inputs, int(stored.details["members"])
-    planned = [int(found[1]) for found in map(PLANNED.fullmatch, stored.assumptions) if found]
+    planned = int(stored.details["planned"])
     # the divergence pays for the members that were planned and not made
-    if not members <= planned[0] <= members * math.exp(min(inputs["divergence"], 700)) * ROUNDING:
-        raise ValueError(f"{planned[0]} planned members are not those that the divergence pays for")
-    return _of_bags(recomputed, members, planned[0], stored.sample)
+    if not members <= planned <= members * math.exp(min(inputs["divergence"], 700)) * ROUNDING:
+        raise ValueError(f"{planned} planned members are not those that the divergence pays for")
+    return _of_bags(recomputed, members, planned, stored.sample)
 
 
 @plain_numbers
@@ -205,19 +204,20 @@ def certificate(
             "continues after seeing a certificate chooses by it, which no theorem here allows. Fit "
             "again with the largest number of members you may want; the fit may stop before it"
         )
-    sample = f"rows outside the bags, {counts.least_size:,} or more a member"
+    sample = {"rows": "bags", "fewest": counts.least_size}
     return _of_bags(WAYS[chosen](counts, delta), counts.members, counts.members_max, sample)
 
 
-PLANNED = re.compile(r"at most ([1-9]\d*) members were planned")
 ROUNDING = 1 + 1e-9
 
 
-def _of_bags(certificate: Certificate, members: int, planned: int, sample: str) -> Certificate:
+def _of_bags(
+    certificate: Certificate, members: int, planned: int, sample: Mapping[str, Any]
+) -> Certificate:
     """Return the certificate with the grounds of bags."""
     return replace(
         certificate,
-        details={"members": members},
+        details={"members": members, "planned": planned},
         sample=sample,
         independent_of="the bags, which a random generator alone has drawn, and their members",
         assumptions=(

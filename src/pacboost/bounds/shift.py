@@ -362,7 +362,7 @@ def shares_certificate(
         "shift.shares_upper",
         {"parts": parts, "shares": ends, "delta": family.delta, "claims": models},
         size=sum(n for _, n in parts),
-        sample=measured.sample_of(first),
+        sample=first.sample,
         unit="classes",
     )  # fmt: skip
     # The first assumption, that rows are like new examples, is the one that shares replace.

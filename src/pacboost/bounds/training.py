@@ -30,7 +30,12 @@ from pacboost.numerics.same_bits import expm1, total
 THETAS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
 
 
-@bound("training.product_bound", subject="the vote", again=lambda _, ledger: training_error(ledger))
+@bound(
+    "training.product_bound",
+    subject="the vote",
+    sample="the training rows, ties counted as errors",
+    again=lambda _, ledger: training_error(ledger),
+)
 def product_bound(ledger: Ledger) -> float:
     """Return ∏ Z_t rounded up, a bound on the training error.
 
@@ -92,8 +97,8 @@ def training_error(ledger: Ledger) -> Certificate:
         value=bound,
         delta=0.0,
         theorem=_theorem(ledger),
+        sample={},
         reference=_REFERENCES.get(ledger.potential, "docs/proofs/training.md"),
-        sample="the training rows, ties counted as errors",
         size=ledger.rows,
         independent_of="nothing: it speaks of these rows only, not of new ones",
         assumptions=(),

@@ -52,10 +52,11 @@ def says_nothing(certificate: Certificate) -> bool:
     """Check whether every model satisfies the number."""
     if is_lower(certificate):
         return certificate.value <= 0
-    return certificate.value >= _scale(certificate)
+    return certificate.value >= largest_of(certificate)
 
 
-def _scale(certificate: Certificate) -> float:
+def largest_of(certificate: Certificate) -> float:
+    """Return the largest value that the number of a certificate can have."""
     largest = certificate.inputs.get("scale", certificate.details.get("largest", 1.0))
     return float(largest) if isinstance(largest, int | float) else 1.0
 
@@ -80,7 +81,7 @@ def measure_claim(certificate: Certificate) -> Statement:
             "c": label,
             "classes": listed(details.get("classes"), "classes"),
             "at": "at least" if is_lower(certificate) else "at most",
-            "scale": f"{_scale(certificate):g}",
+            "scale": f"{largest_of(certificate):g}",
             **{n: f"{value:g}" for n, value in details.items() if isinstance(value, int | float)},
         },
     )

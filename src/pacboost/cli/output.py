@@ -80,7 +80,7 @@ def certificate_facts(certificate: Certificate, *, details: bool) -> list[tuple[
     kind = wording.quantity(certificate.of_what)
     counts_mistakes = {"k", "n"} <= set(counts) and not (kind and kind.higher_is_better)
     mistakes = f"{counts['k']:,} mistakes on " if counts_mistakes else ""
-    counted = ("counted on", f"{mistakes}{certificate.size:,} {unit}: {certificate.sample}")
+    counted = ("counted on", f"{mistakes}{certificate.size:,} {unit}: {certificate.rows_in_words}")
     if not details:
         return [counted, ("", "(--details prints the theorem, and what it assumes)")]
     return [

@@ -69,8 +69,8 @@ class Apart:
         mistakes = int(np.count_nonzero(wrong))
         certificate = holdout.certificate(mistakes, wrong.size, delta, look=look)
         if self.left_out:
-            omission = f"; {self.left_out} more are validation rows, and were left out"
-            certificate = replace(certificate, sample=certificate.sample + omission)
+            sample = {**certificate.sample, "validation": self.left_out}
+            certificate = replace(certificate, sample=sample)
         if self.weighted:  # the theorem is about rows that count alike
             certificate = certificate.counted_without_weights()
         return counted(certificate, self.examples)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.hypotheses.fields import Column, Field, Lines, Parts
+from pacboost.hypotheses.fields import Column, Field, FieldLines, Parts
 from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis, Names
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.numerics.exact import tied
@@ -48,7 +48,7 @@ class Decision(Hypothesis):
 
     tag: ClassVar[str] = "decision"
     FIELDS: ClassVar[Mapping[str, Field]] = {
-        "rules": Parts(), "votes": Column(np.float64, Lines("rules"))
+        "rules": Parts(), "votes": Column(np.float64, FieldLines("rules"))
     }  # fmt: skip
     names_classes: ClassVar[bool] = True
 

@@ -26,7 +26,7 @@ bits, and more as doubles: the memory to expand them is bounded by the size of t
 
 
 @dataclass(frozen=True)
-class Lines:
+class FieldLines:
     """The lines of a field in each rule: ``times`` a count of the rule, plus ``more``."""
 
     count: str
@@ -44,7 +44,7 @@ class Column:
     """A field of numbers: one of each rule, or an array with some ``lines``."""
 
     type: type[np.generic]
-    lines: Lines | None = None
+    lines: FieldLines | None = None
     """None: the field is a single number."""
     width: int | str = 0
     """Numbers of a line: 0 if a line is a number, ``OUTPUTS``, or the name of a count."""
@@ -79,7 +79,7 @@ class Column:
         return values
 
 
-class Shared:
+class SharedBins:
     """A field that all rules of a model share, the bins: a file stores it once."""
 
 
@@ -87,11 +87,11 @@ class Parts:
     """A field of rules within the rule, which a file stores as it stores those of a model."""
 
 
-Field = Column | Shared | Parts
+Field = Column | SharedBins | Parts
 
 
 @dataclass(frozen=True)
-class Run:
+class RuleRun:
     """Consecutive rules of one kind, as read from a file."""
 
     counts: Arrays
@@ -113,7 +113,7 @@ class Run:
         rest: dict[str, Any] = {}
         for name, field in fields.items():
             if not isinstance(field, Column):
-                rest[name] = self.bins if isinstance(field, Shared) else self.rules
+                rest[name] = self.bins if isinstance(field, SharedBins) else self.rules
         if not columns:
             return [rest]
         return [

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
-from pacboost.hypotheses.fields import Field, Run
+from pacboost.hypotheses.fields import Field, RuleRun
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.sample import Sample
 from pacboost.sources.levels import NO_LEVELS, Levels
@@ -179,7 +179,7 @@ class Hypothesis(ABC):
         return cls(**fields)
 
     @classmethod
-    def problem(cls, run: Run) -> tuple[str, str] | None:
+    def problem(cls, run: RuleRun) -> tuple[str, str] | None:
         """Return a field of a run and why no fit could have written it, if there is one."""
         return None
 

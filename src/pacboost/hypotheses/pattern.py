@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.decision import importances_of
-from pacboost.hypotheses.fields import Column, Field, Lines, Parts, Run
+from pacboost.hypotheses.fields import Column, Field, FieldLines, Parts, RuleRun
 from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis, Names, bins_of
 from pacboost.hypotheses.vote import Vote
 from pacboost.samples.sample import Sample, Signs, unlabelled
@@ -35,8 +35,8 @@ class Pattern(Hypothesis):
     tag: ClassVar[str] = "pattern"
     FIELDS: ClassVar[Mapping[str, Field]] = {
         "rules": Parts(),
-        "patterns": Column(np.int8, Lines("lines"), "rules", bits=(-1, 1)),
-        "masses": Column(np.float64, Lines("lines"), 2, within=(0, 1e150)),
+        "patterns": Column(np.int8, FieldLines("lines"), "rules", bits=(-1, 1)),
+        "masses": Column(np.float64, FieldLines("lines"), 2, within=(0, 1e150)),
     }
 
     rules: Sequence[Hypothesis]
@@ -44,7 +44,7 @@ class Pattern(Hypothesis):
     masses: Floats
 
     @classmethod
-    def problem(cls, run: Run) -> tuple[str, str] | None:
+    def problem(cls, run: RuleRun) -> tuple[str, str] | None:
         masses = run.arrays["masses"]
         if not len(masses) or not (masses.sum(axis=1) > 0).all():
             return "masses", "give a pattern that no row had"

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.hypotheses.fields import Column, Field, Run
+from pacboost.hypotheses.fields import Column, Field, RuleRun
 from pacboost.hypotheses.hypothesis import Answers, CellValues, FeaturePart, Names, Rule
 from pacboost.kernels.native import native
 from pacboost.kernels.team import team_for, together
@@ -103,7 +103,7 @@ class StumpRule(Rule):
         return shares
 
     @classmethod
-    def problem(cls, run: Run) -> tuple[str, str] | None:
+    def problem(cls, run: RuleRun) -> tuple[str, str] | None:
         thresholds, bins = run.arrays["threshold"], run.bins
         with np.errstate(over="ignore"):
             if (thresholds.astype(np.float32) != thresholds).any():

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.decision import class_values, importances_of, named, votes_within
-from pacboost.hypotheses.fields import Field, Parts, Run
+from pacboost.hypotheses.fields import Field, Parts, RuleRun
 from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis, Names
 from pacboost.hypotheses.vote import Vote
 from pacboost.samples.coded_table import CodedTable
@@ -44,7 +44,7 @@ class Three(Hypothesis):
         return cls(*fields["rules"])
 
     @classmethod
-    def problem(cls, run: Run) -> tuple[str, str] | None:
+    def problem(cls, run: RuleRun) -> tuple[str, str] | None:
         count = len(run.rules)
         return None if count == 3 else ("rules", f"are {count}; a majority of three has three")
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError
 from pacboost.hypotheses import hypothesis
-from pacboost.hypotheses.fields import OUTPUTS, Column, Field, Lines, Run, Shared
+from pacboost.hypotheses.fields import OUTPUTS, Column, Field, FieldLines, RuleRun, SharedBins
 from pacboost.hypotheses.hypothesis import Cells, CellValues, FeaturePart, Names, value_words
 from pacboost.kernels import layout
 from pacboost.kernels.native import native
@@ -25,7 +25,7 @@ from pacboost.sources.values import Values
 
 MAX_COLUMNS_NAMED = 4
 MAX_LEAVES = 2**16
-SPLITS = Lines("splits")
+SPLITS = FieldLines("splits")
 Box = dict[int, NDArray[np.bool_]]
 """For some features, a mask of the codes inside the box, (256,) each."""
 
@@ -40,17 +40,17 @@ class TreeRule(hypothesis.Hypothesis):
 
     tag: ClassVar[str] = "tree"
     FIELDS: ClassVar[Mapping[str, Field]] = {
-        "bins": Shared(),
+        "bins": SharedBins(),
         "feature": Column(np.int32, SPLITS, of_features=True),
         "cut": Column(np.int32, SPLITS, within=(-1, 2**31 - 1)),
         "missing_left": Column(np.bool_, SPLITS),
         "left": Column(np.int32, SPLITS, within=(-(2**31), 2**31 - 1)),
         "right": Column(np.int32, SPLITS, within=(-(2**31), 2**31 - 1)),
         "member": Column(np.int32, SPLITS, within=(-1, 2**31 - 1)),
-        "members": Column(np.uint8, Lines("subsets"), 256, bits=(0, 1)),
+        "members": Column(np.uint8, FieldLines("subsets"), 256, bits=(0, 1)),
         "gain": Column(np.float64, SPLITS),
-        "cover": Column(np.float64, Lines("splits", 2, 1), within=(0, 1e150)),
-        "values": Column(np.float64, Lines("splits", more=1), OUTPUTS),
+        "cover": Column(np.float64, FieldLines("splits", 2, 1), within=(0, 1e150)),
+        "values": Column(np.float64, FieldLines("splits", more=1), OUTPUTS),
     }
     BYTES: ClassVar[int] = 2_000
     BYTES_TO_CHECK: ClassVar[int] = 150
@@ -93,7 +93,7 @@ class TreeRule(hypothesis.Hypothesis):
         return self.bins
 
     @classmethod
-    def problem(cls, run: Run) -> tuple[str, str] | None:
+    def problem(cls, run: RuleRun) -> tuple[str, str] | None:
         """Check that every row reaches a leaf: children follow their parent, and have only one."""
         arrays, splits, subsets = run.arrays, run.counts["splits"], run.counts["subsets"]
         if splits.max(initial=0) >= MAX_LEAVES:

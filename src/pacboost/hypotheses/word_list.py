@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.hypotheses.fields import OUTPUTS, Column, Field, Lines, Run
+from pacboost.hypotheses.fields import OUTPUTS, Column, Field, FieldLines, RuleRun
 from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis, Names, value_words
 from pacboost.kernels.native import native
 from pacboost.kernels.threads import each_rows
@@ -44,8 +44,8 @@ class WordList(Hypothesis):
 
     tag: ClassVar[str] = "word_list"
     FIELDS: ClassVar[Mapping[str, Field]] = {
-        "asked": Column(np.int32, Lines("words"), of_features=True),
-        "values": Column(np.float64, Lines("words", more=1), OUTPUTS, unit=GRID),
+        "asked": Column(np.int32, FieldLines("words"), of_features=True),
+        "values": Column(np.float64, FieldLines("words", more=1), OUTPUTS, unit=GRID),
         "abstains": Column(np.bool_),
         "every": Column(np.bool_),
     }
@@ -63,7 +63,7 @@ class WordList(Hypothesis):
         return cls(np.empty(0, dtype=np.int32), np.zeros((1, outputs)), abstains=False)
 
     @classmethod
-    def problem(cls, run: Run) -> tuple[str, str] | None:
+    def problem(cls, run: RuleRun) -> tuple[str, str] | None:
         words, abstains = run.counts["words"], run.arrays["abstains"]
         places = np.repeat(np.arange(words.size) * run.features, words) + run.arrays["asked"]
         places.sort()

@@ -227,7 +227,8 @@ def _certificate(model: FilterBoostClassifier) -> dict[str, Any] | None:
         return None
     return {
         "value": bound.value, "claim": bound.claim, "theorem": bound.theorem, "size": bound.size,
-        "sample": bound.sample, "assumes": list(bound.assumptions), "fails_with": bound.delta,
+        "sample": bound.rows_in_words,
+        "assumes": list(bound.assumptions), "fails_with": bound.delta,
     }  # fmt: skip
 
 

@@ -79,7 +79,7 @@ def _described(way: Way, run: LabRun, done: int, delta: float) -> dict[str, Any]
         "holds_for": "training rows" if bound.of_what == TRAINING_ROWS else "new examples",
         "claim": str(claim_beside_others(bound)), "theorem": bound.theorem,
         "reference": bound.reference,
-        "sample": bound.sample, "size": bound.size, "independent_of": bound.independent_of,
+        "sample": bound.rows_in_words, "size": bound.size, "independent_of": bound.independent_of,
         "assumes": list(bound.assumptions), "fails_with": bound.delta, "refused": None,
         "valid_after_looking": bound.valid_after_looking,
         "moved": [
@@ -112,8 +112,7 @@ def _holdout(run: LabRun, done: int, delta: float) -> Certificate:
         raise NotCertified(NO_CLASSIFIER)
     if run.spec.data["kind"] == "csv":  # a file may have equal rows
         return certify(fitted(run, done), *run.points.test, delta=delta)
-    words = "test rows, ties counted as errors"
-    return holdout.certificate(mistakes, len(run.points.test[1]), delta, sample=words)
+    return holdout.certificate(mistakes, len(run.points.test[1]), delta, sample={"rows": "test"})
 
 
 def _vc(run: LabRun, done: int, delta: float) -> Certificate:

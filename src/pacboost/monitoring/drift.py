@@ -209,11 +209,10 @@ class RowStream:
         bound = 1.0
         if drifted:
             bound = largest_weight(self._window, self.rules, self.values, DEFAULT_BOUND)
-        result = f"drift was found among {self.pairs:,} pairs of a new and an old row"
-        moved = f"; weights: {result}, by {columns_that_moved(self.names, self.won)}"
-        words = moved if drifted else f"; no {result}"
+        evidence: dict[str, Any] = {"pairs": self.pairs}
+        evidence |= {"moved": columns_that_moved(self.names, self.won)} if drifted else {}
         return LearnedRatio(
-            self.names, self._binning, self.rules, self.values, bound, drifted, words, self.pairs
+            self.names, self._binning, self.rules, self.values, bound, drifted, evidence, self.pairs
         )
 
     def stored(self) -> dict[str, Any]:

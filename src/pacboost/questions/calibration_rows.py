@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +35,7 @@ class CalibrationRows:
 
     new: NewRows
     kept: NDArray[np.intp]
-    sample: str
+    sample: Mapping[str, Any]
     unit: str = "rows"
     models: int = 1
 
@@ -50,10 +50,10 @@ class CalibrationRows:
         if new_rows is not None:
             new = filtered(new, X, y, shift.new_rows(new_rows), each=groups is None)
         if groups is None:
-            return cls(new, new.kept, new.sample("calibration rows"), models=models)
+            return cls(new, new.kept, new.sample("calibration"), models=models)
         place = numbered(np.asarray(groups), y.size)[new.kept]
-        words = new.sample("calibration rows, one drawn from each group")
-        return cls(new, new.kept[one_of_each(place)], words, "groups", models)
+        facts = new.sample("calibration_groups")
+        return cls(new, new.kept[one_of_each(place)], facts, "groups", models)
 
     def cutoff(
         self,

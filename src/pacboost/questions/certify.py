@@ -151,7 +151,7 @@ def certify(
         if ordered:
             certificate = holdout.ordered_certificate(k, n, share)
         else:
-            sample = rows.sample("held-out rows, ties counted as errors")
+            sample = rows.sample("votes")
             certificate = holdout.certificate(k, n, delta, models, sample)
             if shift is None:
                 _warn_if_unlike_training(model, certificate.value)
@@ -219,8 +219,8 @@ def certify_all(
         pool = pool_of(group[new.kept], claims, level, models)
         group = np.where(np.isin(group, pool.groups), pool.name, group.astype(object))
         claims = claims_of(rows, measures, np.unique(group.astype(str)).tolist(), end)
-    words = "held-out rows in the order of time" if ordered else "held-out rows"
-    sample = new.sample(words if groups is None else "whole groups that were held out")
+    in_groups = "held_out" if groups is None else "groups"
+    sample = new.sample("in_time" if ordered else in_groups)
     measuring = Measuring(rows, new.kept, level, models, sample, pool)
     if groups is not None:
         family = measuring.by_dependent_groups(claims, numbered(np.asarray(groups), labels.size))

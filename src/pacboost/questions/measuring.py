@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -160,7 +160,7 @@ class Measuring:
     kept: NDArray[np.intp]
     delta: float
     models: int
-    sample: str
+    sample: Mapping[str, Any]
     pool: Pool = NO_POOL
 
     def family(self, claims: Sequence[Claim], groups: NDArray[Any] | None) -> Family:

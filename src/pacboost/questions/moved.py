@@ -22,7 +22,6 @@ from pacboost.bounds.exact_tests import sign_test_p
 from pacboost.bounds.wording import HAVE_TIMES, UNMOVED_PAIRS
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.kernels.native import native
-from pacboost.numerics.percent import percent
 from pacboost.numerics.same_bits import exp, total
 from pacboost.questions.new_rows import NewRows
 from pacboost.samples.plain_rows import Binning, plain_rows, read_rows
@@ -66,9 +65,11 @@ def filtered(
         ratio, seed = shift, 0
     if not ratio.found:
         details = {**rows.details, UNMOVED_PAIRS: ratio.pairs}
-        return replace(rows, chosen=ratio.words, details=details)
+        return replace(rows, chosen=ratio.evidence, details=details)
     tossed = _tossed(rows, X, y, ratio(X), ratio.bound, seed)
-    return replace(tossed, coins={**tossed.coins, "learned": 1}, chosen=tossed.chosen + ratio.words)
+    return replace(
+        tossed, coins={**tossed.coins, "learned": 1}, chosen={**tossed.chosen, **ratio.evidence}
+    )
 
 
 def _learned(
@@ -108,11 +109,8 @@ def _tossed(
             f"weight/{bound:g}, on average {total(kept_weights) / offered / bound:.2g} here. "
             "Collect more rows, or certify by other rows with a smaller bound on the weights"
         )
-    words = (
-        f"; {kept_rows.size:,} of {offered:,} kept by coins of chance weight/{bound:g}, seed {seed}"
-    )
     details: Mapping[str, float | int] = {"ratio_bound": bound, "offered": offered, "seed": seed}
-    return replace(rows, kept=kept_rows, coins=details, chosen=words)
+    return replace(rows, kept=kept_rows, coins=details, chosen={"kept": int(kept_rows.size)})
 
 
 def _turns(keys: Hashes, labels: NDArray[Any]) -> NDArray[np.intp]:
@@ -170,7 +168,8 @@ class LearnedRatio:
     bound: float
     found: bool
     """Whether the rules tell more rows apart than chance explains."""
-    words: str
+    evidence: Mapping[str, Any]
+    """How it was found, as facts for certificates (bounds/counted_rows.py)."""
     pairs: int = 0
 
     @classmethod
@@ -193,18 +192,13 @@ class LearnedRatio:
         native.pay(codes[0][:test], codes[1][:test], rules, values, payoffs, won)
         right, wrong = int((payoffs > 0).sum()), int((payoffs < 0).sum())
         p = sign_test_p(right, wrong) / 2 if right > wrong else 1.0
-        evidence = (
-            f"of {test:,} held-out pairs of a new and an old row, rules learned from "
-            f"{pairs - test:,} others tell {percent(0.5 + (right - wrong) / (2 * test), 1)} apart "
-            f"(p = {p:.2g})"
-        )
+        apart = 0.5 + (right - wrong) / (2 * test)
+        evidence = {"tested": test, "pairs": pairs - test, "apart": apart, "p": p}
         if p > TEST_LEVEL:
-            return cls(
-                names, binning, rules, values, 1.0, False, f"; no shift was found: {evidence}", test
-            )
+            return cls(names, binning, rules, values, 1.0, False, evidence, test)
         bound = largest_weight(learned, rules, values, clip)
-        moved = columns_that_moved(names, won)
-        return cls(names, binning, rules, values, bound, True, f"; weights: {evidence}, by {moved}")
+        moved = {**evidence, "moved": columns_that_moved(names, won)}
+        return cls(names, binning, rules, values, bound, True, moved)
 
     def __call__(self, X: object) -> Doubles:
         """Return the weight of every row."""
@@ -239,10 +233,9 @@ def largest_weight(
     return min(clip, float(weights_by(codes, rules, values).max()))
 
 
-def columns_that_moved(names: list[str], won: Doubles) -> str:
-    """Name the columns by which rules distinguish new rows from old ones, with their shares."""
+def columns_that_moved(names: list[str], won: Doubles) -> list[list[Any]]:
+    """Return the columns by which rules distinguish new rows from old ones, with their shares."""
     gains = np.maximum(won, 0)
     order = np.argsort(-gains, kind="stable")[:3]
     total_gain = max(total(gains), 1e-300)
-    shares = [f"{names[j]} ({percent(gains[j] / total_gain, 0)})" for j in order if gains[j] > 0]
-    return ", ".join(shares) or "no column in particular"
+    return [[str(names[j]), float(gains[j] / total_gain)] for j in order if gains[j] > 0]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -53,7 +53,8 @@ class NewRows:
     """What claims say of the rows: how many have no answer, or that they have times."""
     coins: Mapping[str, float | int] = field(default_factory=dict)
     """By which coins rows were chosen (questions/moved.py), if they were."""
-    chosen: str = ""
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+    """Facts on the choice, for certificates."""
 
     @classmethod
     def select(
@@ -130,11 +131,10 @@ class NewRows:
         warn_uncounted(fresh.size - counted_rows.size, rows, REPEATS)
         return cls(rows, counted_rows, left_out, True, assumptions=examples.assumptions)
 
-    def sample(self, words: str = "held-out rows") -> str:
-        """Return a text on which rows were counted."""
-        omission = f"; {self.left_out:,} of {self.rows:,} are training rows and are left out"
-        kind = "distinct " if self.distinct else ""
-        return f"{kind}{words}{omission if self.left_out else ''}{self.chosen}"
+    def sample(self, kind: str) -> dict[str, Any]:
+        """Return facts on which rows were counted (bounds/counted_rows.py)."""
+        left_out = {"training": self.left_out, "of": self.rows} if self.left_out else {}
+        return {"rows": kind, **left_out, **self.chosen}
 
     def marked(self, certificate: Certificate) -> Certificate:
         """Return a certificate with the assumptions about these rows."""

@@ -15,7 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from pacboost.bounds import estimates, sample_words, table_facts, wording
+from pacboost.bounds import counted_rows, estimates, table_facts, wording
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.coverage import IntervalRule, SetRule, coverage_words
@@ -274,8 +274,8 @@ def _difference(certificate: Certificate, ledger: Ledger, *kinds: str) -> str:
 
 def _other_words(certificate: Certificate, recomputed: Certificate) -> Iterator[str]:
     """Return how the texts differ from those of the bound and of the details."""
-    if sample_words.is_free(certificate):
-        yield from sample_words.contradictions(certificate)
+    if counted_rows.are_free(certificate):
+        yield from counted_rows.contradictions(certificate)
     expected = {*recomputed.assumptions}
     expected |= set() if certificate.rows_checked else {wording.UNCHECKED}
     expected |= {CLASSES} & {*certificate.assumptions}  # compared with the ledger, if there is one
@@ -291,9 +291,11 @@ def _other_words(certificate: Certificate, recomputed: Certificate) -> Iterator[
 def _impossible(certificate: Certificate) -> str:
     """Return which detail is impossible or contradicts an assumption; "" if none does."""
     details, kind = certificate.details, wording.quantity(certificate.of_what)
-    for name in (*wording.UNANSWERED, wording.SHARE_LEARNED):
+    for name in (*wording.UNANSWERED, wording.SHARE_LEARNED, wording.SHARE_BUT_ONE):
         if not 0 <= float(details.get(name, 0)) <= 1:
             return f"{name} is {details[name]}, which is not a share of rows"
+    if not 0 <= float(details.get("seen", 0)) <= wording.largest_of(certificate):
+        return f"seen is {details['seen']}, which no rows can give"
     if not int(details.get(wording.UNMOVED_PAIRS, 0)) >= 0:
         return f"{wording.UNMOVED_PAIRS} is {details[wording.UNMOVED_PAIRS]}, which is not a count"
     if kind is not None and kind.of_class != ("class" in details):

@@ -163,7 +163,7 @@ def summary(ledger: Ledger, *certificates: Certificate | None, details: bool = F
     for certificate in available:
         lines.add_row("", "")
         lines.add_row("certificate", Text(certificate.claim, style="bold"))
-        lines.add_row("counted on", f"{certificate.size:,} rows: {certificate.sample}")
+        lines.add_row("counted on", f"{certificate.size:,} rows: {certificate.rows_in_words}")
         if details:
             lines.add_row("assumes", "; ".join(certificate.assumptions) or "nothing")
             lines.add_row("confidence", confidence(certificate.delta))

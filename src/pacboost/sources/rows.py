@@ -182,6 +182,8 @@ class PlainRows(Rows):
             raise DataError(f"X is a single {type(X).__name__}; give a table of rows and columns")
         refuse_masked(X, "X")  # before some of the rows are taken, which drops the mask
         try:
+            # an object may be an array by ``__array__`` alone, without a shape or a length
+            X = X if hasattr(X, "__len__") or hasattr(X, "shape") else np.asarray(X)
             shape = getattr(X, "shape", ())
             return int(shape[0]) if shape else len(X)
         except TypeError as problem:

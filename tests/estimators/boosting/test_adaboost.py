@@ -172,7 +172,7 @@ def test_two_classes_of_which_one_is_held_back_predict_the_other() -> None:
         model = AdaBoostClassifier(early_stopping=True, validation_fraction=0.5, random_state=0)
         model.fit(X, y, sample_weight=weights)
         assert model.predict_proba(X).shape == (300, 2)
-        if len(model.ledger_) == 1 and model.ledger_.learner == "FunctionLearner":
+        if len(model.ledger_) == 1 and model.ledger_.learner == "function":
             assert (model.predict(X) == 0).all()
             constant += 1
     assert constant > 0

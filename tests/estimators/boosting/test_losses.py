@@ -105,7 +105,9 @@ def test_quantiles_have_their_share_of_new_targets_below(monkeypatch: pytest.Mon
     for share in (0.1, 0.5, 0.9):
         model = BoostRegressor("quantile", quantile=share, **usual).fit(X[train], y[train])
         assert abs(shares_below(model, X[test], y[test]) - share) < 0.05
-    monkeypatch.setattr("pacboost.estimators.boosting.regressor.as_loss", lambda name: Means())
+    monkeypatch.setattr(
+        "pacboost.estimators.boosting.choosing_numbers.as_loss", lambda name: Means()
+    )
     broken = BoostRegressor("quantile", quantile=0.9, **usual).fit(X[train], y[train])
     assert abs(shares_below(broken, X[test], y[test]) - 0.9) > 0.1
 

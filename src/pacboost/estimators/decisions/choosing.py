@@ -144,7 +144,7 @@ def choose_threshold(
     score = rows.score(label)
     new = NewRows.select([model], X, labels, copies)
     choice = ThresholdChoice.of(score[new.kept], (labels == label)[new.kept], label, delta)
-    decision = replace(choice, sample=new.sample(), models=models).decide(name, wish)
+    decision = replace(choice, sample=new.sample("held_out"), models=models).decide(name, wish)
     others = Family(tuple(map(new.marked, decision.others)), decision.others.delta)
     decision = replace(decision, certificate=new.marked(decision.certificate), others=others)
     return ThresholdClassifier.of(model, decision, X)

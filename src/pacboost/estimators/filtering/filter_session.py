@@ -14,8 +14,8 @@ from scipy import sparse
 
 from pacboost.bounds import filtering, holdout
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.counted_rows import assumed
 from pacboost.bounds.held_out import HeldOut
-from pacboost.bounds.sample_words import COPIES
 from pacboost.bounds.wording import HAVE_TIMES, SHARE_LEARNED
 from pacboost.errors import CheckpointWarning, ClusterError, FileError, NotCertified
 from pacboost.kernels.same_bits import softmax
@@ -250,27 +250,23 @@ class Session:
             details |= {SHARE_LEARNED: equal / compared} if equal else {}
         return details
 
-    def _sample(self) -> str:
-        run = self.run
-        how = "rows set apart as they came"
-        if isinstance(run.candidates, BlockRows):
-            how = "rows drawn from the whole source, by a keyed coin for each, before anything else"
-        return (
-            f"{how}, never learned from, scored after the last round; ties counted as errors. "
-            f"Order: {run.candidates.oracle.order.name}; {self._assumes()}"
-        )
-
-    def _assumes(self) -> str:
+    def _sample(self) -> dict[str, Any]:
         candidates = self.run.candidates
-        copies = isinstance(candidates, Stream) and candidates.repeated
-        assumed = candidates.oracle.order.assumes
-        return f"{assumed}; {COPIES}" if copies else assumed
+        rows = "by_coins" if isinstance(candidates, BlockRows) else "as_they_came"
+        facts = {"rows": rows, "order": candidates.oracle.order.name}
+        return {**facts, "copies": True} if self._has_copies else facts
+
+    @property
+    def _has_copies(self) -> bool:
+        candidates = self.run.candidates
+        return isinstance(candidates, Stream) and candidates.repeated
 
     def _stop(self) -> Certificate | None:
         run = self.run
         if not run.refills or run.refills[-1].rounds != len(run.vote_so_far):
             return None
-        last, of, assumes = run.refills[-1], "", self._assumes()
+        order = run.candidates.oracle.order.name
+        last, of, assumes = run.refills[-1], "", assumed(order, self._has_copies)
         if last.fresh == 0:
             # easy rows of an array in memory come less often, rows of blocks come together, and of
             # rows that were brought batch by batch nobody knows on which pass they are

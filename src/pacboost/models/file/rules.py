@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import FileError
-from pacboost.hypotheses.fields import OUTPUTS, Column, Parts, Run, Shared, counts_of
+from pacboost.hypotheses.fields import OUTPUTS, Column, Parts, RuleRun, SharedBins, counts_of
 from pacboost.hypotheses.forest import LOW, Block
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.kernels.forest import LEAF
@@ -80,7 +80,7 @@ def _read(part: Fields, features: int, bins: Bins | None, outputs: int) -> Seque
     kind = RULES.get(tag)
     if kind is None or not kind.FIELDS:
         part.refuse("kind", f"is {tag!r:.40}, which is no kind of rule of this version")
-    run = _run(part, kind, Run({}, {}, features, outputs, bins))
+    run = _run(part, kind, RuleRun({}, {}, features, outputs, bins))
     part.end()
     names = iter(counts_of(kind.FIELDS).values())
     with part.room.lent(kind.BYTES_TO_CHECK * len(run.arrays.get(next(names, ""), ())), part.where):
@@ -93,7 +93,7 @@ def _read(part: Fields, features: int, bins: Bins | None, outputs: int) -> Seque
     return rules
 
 
-def _run(part: Fields, kind: type[Hypothesis], run: Run) -> Run:
+def _run(part: Fields, kind: type[Hypothesis], run: RuleRun) -> RuleRun:
     """Read the arrays of an entry; only then is it known how many rules they are."""
     counts: dict[str, NDArray[Any]] = {}
     arrays: dict[str, NDArray[Any]] = {}
@@ -103,7 +103,7 @@ def _run(part: Fields, kind: type[Hypothesis], run: Run) -> Run:
         if isinstance(field, Parts):
             rules, size = from_plain(part.parts(name), run.features, run.bins, run.outputs), 1
             counts[name] = np.array([len(rules)])
-        elif isinstance(field, Shared) and (run.bins is None or run.bins.missing > 255):
+        elif isinstance(field, SharedBins) and (run.bins is None or run.bins.missing > 255):
             part.refuse(None, f"is a {kind.tag}, which needs bins with codes of 8 bits")
     for count in counts_of(kind.FIELDS):
         if count not in counts:
@@ -121,11 +121,11 @@ def _run(part: Fields, kind: type[Hypothesis], run: Run) -> Run:
     # a rule of three numbers is a Python object of some hundred bytes: the file bounds their
     # number
     part.room.take(kind.BYTES * (size or 0), part.where)
-    return Run(counts, arrays, run.features, run.outputs, run.bins, rules)
+    return RuleRun(counts, arrays, run.features, run.outputs, run.bins, rules)
 
 
 def _column(
-    part: Fields, name: str, column: Column, run: Run, lines: int | None, width: int
+    part: Fields, name: str, column: Column, run: RuleRun, lines: int | None, width: int
 ) -> NDArray[Any]:
     """Read one field of a run of rules."""
     shape = (lines, width) if width or column.bits is not None else (lines,)

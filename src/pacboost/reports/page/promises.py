@@ -226,7 +226,7 @@ def _card(certificate: Certificate) -> Markup:
     facts = [
         ("Theorem", certificate.theorem),
         ("Reference", certificate.reference),
-        ("Counted on", f"{certificate.size:,} {unit}: {certificate.sample}"),
+        ("Counted on", f"{certificate.size:,} {unit}: {certificate.rows_in_words}"),
         ("Independent of", certificate.independent_of),
         ("After it was looked at", _after(certificate)),
     ]

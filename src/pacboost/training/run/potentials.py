@@ -186,7 +186,7 @@ class Softmax(MeasuredPotential):
         return self._rows.mean_cost()
 
 
-class MeanLoss(MeasuredPotential):
+class LossPotential(MeasuredPotential):
     """The loss of a regression, a function of the residual; scores stand in for margins."""
 
     def __init__(self, booster: Loss[Any], sample: Sample, first_total: int) -> None:
@@ -237,5 +237,5 @@ def potential_of(
     if isinstance(scores, SoftmaxRows):
         return Softmax(booster, sample, first.weight, scores)
     if isinstance(booster, Loss):
-        return MeanLoss(booster, sample, first.weight)
+        return LossPotential(booster, sample, first.weight)
     return POTENTIALS.get(booster.potential, BoosterCost)(booster, sample, first.weight)

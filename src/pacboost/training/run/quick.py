@@ -32,7 +32,7 @@ from pacboost.numerics.same_bits import total, totals
 from pacboost.training.run.potentials import (
     MIN_NORMALISER,
     Logistic,
-    MeanLoss,
+    LossPotential,
     MeasuredPotential,
     Unmeasured,
 )
@@ -121,7 +121,7 @@ class LogitLoss(QuickLoss):
 class SquareLoss(QuickLoss):
     """The squared error."""
 
-    potential = MeanLoss
+    potential = LossPotential
 
     @property
     def limits(self) -> tuple[float, float]:
