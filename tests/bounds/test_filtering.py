@@ -55,7 +55,7 @@ def test_what_it_says() -> None:
     assert told.assumptions == (ASSUMES,)
     assert told.valid_after_looking
     assert "factor 2" in told.theorem
-    assert "never looked at" in told.sample
+    assert "never looked at" in told.rows_in_words
     assert told.value == error_by_draws(0.05, 40, 1000, 0.002, 2.0)
     # Which test ends a run depends on what all of them found, so they share one delta.
     assert (told.delta, told.inputs["delta"]) == (0.025, REFILL.delta)
@@ -68,7 +68,7 @@ def test_draws_that_came_before_speak_of_their_source_alone(of: str) -> None:
     assert f"the error on {of}" in told.claim
     assert "new examples" not in told.claim
     assert told.size == 1500
-    assert of in told.sample
+    assert of in told.rows_in_words
 
 
 def test_nothing_is_certified_without_draws() -> None:

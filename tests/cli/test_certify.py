@@ -339,7 +339,7 @@ def test_a_world_that_has_moved(folder: Path) -> None:
     assert sum(own["size"] for own in family["certificates"]) == found["size"]
     learned = answer(*asked, "--drop", "w", "--new-rows", folder / "moved.csv")["certificate"]
     assert learned["details"]["learned"] == 1
-    assert "by size (" in learned["sample"]
+    assert learned["sample"]["moved"][0][0] == "size"
     sets = ["sets", *asked[1:], "--drop", "w", "--new-rows", folder / "moved.csv"]
     assert "learned weights describe" in answer(*sets)["sentence"]
     assert "--ratio-bound" in refused(*asked, "--ratio-column", "w")

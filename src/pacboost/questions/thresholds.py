@@ -67,7 +67,7 @@ class ThresholdChoice:
     delta: float
     borders: Borders = field(default_factory=Borders)
     """Scores are borders themselves, so that {score ≥ border} holds the same rows as before."""
-    sample: Mapping[str, Any] = field(default_factory=dict)
+    sample: Mapping[str, Any] = field(default_factory=lambda: {"rows": "held_out"})
     models: int = 1
 
     @classmethod
