@@ -25,6 +25,7 @@ from pacboost.models.input_checks import check_cells, checked_array, refuse_empt
 from pacboost.numerics.memory import lies_on_gpu
 from pacboost.sources.arrays import ArrayTable, CategorisedArray
 from pacboost.sources.categories import FROM_DTYPE, all_levels, find_levels
+from pacboost.sources.columns import are_records, columns_of_records
 from pacboost.sources.derived import DerivedColumn, DerivedTable
 from pacboost.sources.explained_errors import checked_by_scikit_learn, refuse_masked
 from pacboost.sources.frame_table import FrameTable
@@ -131,8 +132,8 @@ class Schema:
             return ArrayTable(rows.given)
         if self.text is not None:
             return self.text.transform(rows.given)
-        if isinstance(rows, FrameRows):
-            return self._read_frame(rows)
+        if isinstance(rows, FrameRows) or are_records(rows.given):
+            return self._read_named(rows)
         X = _in_reach(self._flat(rows.given))
         if isinstance(X, FrameTable) and self.feature_names is not None and X.levels != self.levels:
             X = FrameTable.like(X.as_given, self.feature_names, self.levels, X.origin)
@@ -203,6 +204,22 @@ class Schema:
                 f"rows of shape {self.row_shape or self.n_columns}"
             )
         return X.reshape(len(X), -1)
+
+    def _read_named(self, rows: Rows) -> FrameTable:
+        """Read a data frame, or rows that name their cells, by the names of the columns in fit."""
+        if isinstance(rows, FrameRows):
+            return self._read_frame(rows)
+        if self.names is None:
+            raise DataError(
+                f"X names its cells, but {self.owner} was fitted to rows without names; give "
+                f"rows of {self.n_columns} numbers"
+            )
+        first = rows.given[0] if isinstance(rows.given, list | tuple) else rows.given
+        # the parts of a date may be given as numbers, as in a frame
+        in_parts = {*self.names} <= {*first.keys()}
+        sources = self.names if in_parts else dict.fromkeys(self.levels.sources(self.names))
+        cells = columns_of_records(rows.given, list(sources))
+        return FrameTable.like(cells, self.names, self.levels)
 
     def _read_frame(self, rows: FrameRows) -> FrameTable:
         """Read a data frame by the names that its columns had in fit."""
