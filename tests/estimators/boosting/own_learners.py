@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,14 @@ class World:
         return self.rows.iloc[part] if hasattr(self.rows, "iloc") else self.rows[part]
 
 
+def holds(word: str, row: Any) -> bool:
+    return word in row
+
+
+def bright(corner: tuple[int, int], row: Any) -> bool:
+    return bool(row[corner] > 0.5)
+
+
 def signs(ask: Callable[[Any], bool], rows: Any) -> Any:
     each = rows.to_dict("records") if hasattr(rows, "to_dict") else rows
     return np.array([1 if ask(row) else -1 for row in each])
@@ -46,7 +55,7 @@ def texts(n: int = 400, seed: int = 0) -> World:
     draw = np.random.default_rng(seed)
     rows = [" ".join([*draw.permutation(WORDS)[: draw.integers(2, 7)], f"#{i}"]) for i in range(n)]
     labels = [sum(word in row for word in ("refund", "late", "parcel")) > 1 for row in rows]
-    return World(rows, np.array(labels), [lambda row, w=w: w in row for w in WORDS])
+    return World(rows, np.array(labels), [partial(holds, word) for word in WORDS])
 
 
 def mappings(n: int = 400, seed: int = 0) -> World:
@@ -92,7 +101,7 @@ def images(n: int = 400, seed: int = 0) -> World:
     """Answer 1 if two of three corners of a 4 x 4 image are bright."""
     rows = np.random.default_rng(seed).random((n, 4, 4))
     corners = ((0, 0), (0, 3), (3, 0))
-    questions = [lambda row, c=c: bool(row[c] > 0.5) for c in corners]
+    questions = [partial(bright, corner) for corner in corners]
     labels = [sum(ask(row) for ask in questions) > 1 for row in rows]
     return World(rows, np.array(labels).astype(int), questions)
 

@@ -3,7 +3,7 @@
 import pickle
 from typing import Any
 
-import cloudpickle
+import cloudpickle  # type: ignore[import-untyped]
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -68,7 +68,7 @@ def test_frames_stay_frames(library: Any) -> None:
 
     def learner(X: Any, y: Any, weights: Any) -> Any:
         seen.append(X)
-        rules = [lambda rows: np.asarray(rows["size"] > 0), lambda rows: rows["shop"] != "a"]
+        rules: list[Any] = [lambda rows: rows["size"] > 0, lambda rows: rows["shop"] != "a"]
         return max(rules, key=lambda rule: weights @ (y * np.where(rule(X), 1, -1)))
 
     model = AdaBoostClassifier(learner, n_estimators=3).fit(frame, y)
