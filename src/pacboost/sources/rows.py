@@ -205,7 +205,9 @@ class PlainRows(Rows):
 
     @property
     def named(self) -> Columns | None:
-        return Columns(columns_of_records(self.given)) if are_records(self.given) else None
+        # one mapping is one row where a model is asked, but nothing to fit to
+        several = isinstance(self.given, list | tuple) and are_records(self.given)
+        return Columns(columns_of_records(self.given)) if several else None
 
     def cells(self) -> Iterator[NDArray[Any]]:
         given = in_host_memory(self.given)
