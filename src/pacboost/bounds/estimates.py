@@ -93,7 +93,7 @@ LOOSE_FACTOR = 1.5
 """A bound of at least this multiple of the observed error is loose because rows are few."""
 ROWS_FACTOR = 3
 """The advice for a loose bound is to certify on this multiple of the rows."""
-BETTER_MODEL = "Next: train on more rows, or add columns that say more about the label."
+BETTER_MODEL = "Next: label more rows, or add columns that say more about the label."
 TRAINED_ONLY = (
     "Next: certify it on rows that it was not trained on: hold some out when it is fitted, or take "
     "new ones afterwards."
@@ -106,7 +106,7 @@ ANSWER_MORE = (
     "Next: to answer more examples, allow a larger target error, or certify on more new rows."
 )
 ABSTAIN = (
-    "Next: for a smaller error, train on more rows, or choose a threshold below which it abstains."
+    "Next: for a smaller error, label more rows, or choose a threshold below which it abstains."
 )
 
 
@@ -168,7 +168,8 @@ def next_step(certificate: Certificate, held_out: HeldOut | None = None) -> str:
             return ONE_ANSWER
     if certificate.of_what == wording.ANSWERED:
         return BETTER_MODEL if useless(certificate, held_out) else ANSWER_MORE
-    if certificate.bound != "holdout.clopper_pearson" or "ratio_bound" in certificate.details:
+    counted = certificate.bound == "holdout.clopper_pearson" and {"k", "n"} <= {*certificate.inputs}
+    if not counted or "ratio_bound" in certificate.details:
         return ""
     k, n = int(certificate.inputs["k"]), int(certificate.inputs["n"])
     share = certificate.delta / int(certificate.inputs.get("models", 1))

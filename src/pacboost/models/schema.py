@@ -198,6 +198,12 @@ class Schema:
 
     def _read_array(self, X: Any) -> Table:
         """Read an array, a list or a sparse matrix."""
+        shape = np.shape(X)
+        if self.levels.in_parts and len(shape) == 2 and shape[1] != self.n_columns:
+            raise DataError(
+                "X has no column names; the model was fitted on a frame with dates, so pass a "
+                "frame, or rows as dictionaries"
+            )
         if self.levels and not sparse.issparse(X):
             raw = _raw_cells(X)
             if raw.ndim == 2 and raw.size:

@@ -255,7 +255,11 @@ def _show_numbers(
         facts.append((f"mean {model.loss}", f"{loss:.6g} on the training rows"))
     if best is not None:
         facts.append(("", f"{best:.6g} on the validation rows, which chose the number of rounds"))
-    sentence = "It predicts numbers, for which a fit gives no certificate; measure it on new rows."
+    path = "MODEL" if output is None else output
+    sentence = (
+        f"It predicts numbers. Certify it by new rows: pacboost certify {path} NEW.csv --target "
+        f"{arguments['target']} --of absolute_error --clip LARGEST, or pacboost intervals."
+    )
     print_parts(bold(sentence), "", grid(facts), "")
     report_saved(output)
 
