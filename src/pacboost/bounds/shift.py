@@ -54,7 +54,8 @@ MOVES = {
     ),
     "total_variation": Move(
         lambda e, r: e + r, "e + r",
-        "no group's share of {who} changes by more than {points} percentage points", upper_end=1.0,
+        "no group's share of {who} changes by more than {points:.12g} percentage points",
+        upper_end=1.0,
     ),
     "ratio": Move(
         lambda e, times: times * e, "B·e",
@@ -103,7 +104,7 @@ def _condition(inputs: Mapping[str, Any], who: str) -> str:
 def _move_words(name: str, by: float, who: str) -> str:
     move = MOVES[name]
     size = percent_digits(by, 12) if move.upper_end == 1 else f"{by:.12g}"
-    return move.words.format(by=size, points=size.removesuffix(" %"), who=who)
+    return move.words.format(by=size, points=100 * by, who=who)
 
 
 def _again(stored: Stored, ledger: Ledger) -> Stored:
