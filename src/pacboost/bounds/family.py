@@ -96,6 +96,8 @@ class Family:
         lower = self.of(one, end="lower")
         if len(upper) < 2 or len(lower) != len(upper):
             raise NotCertified("a gap needs both ends of at least two groups: set end='both'")
+        # the ends of all groups hold together already, so that their largest difference costs no
+        # further share of delta
         classes = {certificate.details.get("class") for certificate in upper}
         of_rates = all(each.bound in (RATE.upper, POOLED.upper) for each in upper)
         if not of_rates or len(classes) > 1:

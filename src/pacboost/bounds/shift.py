@@ -81,6 +81,7 @@ def largest_error(error: float, move: str, by: float) -> float:
     if isinstance(by, bool) or not isinstance(by, int | float) or not low <= by <= high:
         limits = f"from {low:g} to {high:g}" if high < math.inf else f"≥ {low:g}"
         raise ParameterError(f"{move} is {by!r}; it is a number {limits}", parameter=move)
+    # each f rises with e, so that an upper bound on e may be put in (docs/proofs/shift.md)
     return outward(way.largest(min(1.0, error), by)) if by > way.none else error
 
 

@@ -160,6 +160,7 @@ def _answers(answering: Answering | None, document: Mapping[str, Any]) -> list[C
     if not tied.holds:
         return [Check("answers", False, tied.words)]
     target = answering.target_error
+    # each threshold has a true bound, so a file could name another one than the target has chosen
     if target is not None and answering.within(target).chosen != answering.chosen:
         words = f"the threshold is not the one that keeps an error of {target:g}"
         return [Check("answers", False, words)]
@@ -354,8 +355,12 @@ def _rounds(model: Model) -> Check:
         z = entry.error * math.exp(entry.vote) + (1 - entry.error) * math.exp(-entry.vote)
         product *= entry.normaliser
         fits = not is_plain or math.isclose(z, entry.normaliser, rel_tol=1e-9)
+        # numbers of a round determine each other: a stranger who changes one has to change all, and
+        # the digest of the ledger
         fits &= math.isclose(entry.edge, 1 - 2 * entry.error, abs_tol=1e-12)
         fits &= entry.weight > 0
+        # SAMME's factors bound no error, and rows of a refill are other rows than those of the
+        # round before
         if ledger.multiclass != "samme" and not ledger.refills:
             fits &= entry.training_error <= ledger.factor * product * (1 + 1e-6) + 1e-9
         if not fits:

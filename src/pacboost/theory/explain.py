@@ -350,6 +350,8 @@ def proof(
         normaliser = total(before * exp(-gained))
         product *= normaliser
         wrong, abstains = gained < 0, gained == 0
+        # a rule that abstains is neither right nor wrong: half of the weight keeps edge = 1 -
+        # 2·error
         error, error_after = (
             total(weights[wrong]) + total(weights[abstains]) / 2 for weights in (before, after)
         )

@@ -18,6 +18,7 @@ from pacboost.numerics.checks import meant
 from pacboost.numerics.percent import percent
 from pacboost.sources.data_file import DataFile
 
+# "100 %" would be read as certain, and no probability of a vote is.
 ALMOST_SURE = 0.995
 Reason = tuple[float, str]
 """The contribution of a reason to the score of the answer, and the reason in words."""
@@ -58,6 +59,7 @@ def command(
         )
     answering = getattr(model.model_, "answering", None)
     min_confidence = abstain_below or 0.0
+    # a model with a threshold keeps it here: its certificate is about the answers above it
     if abstain_below is None and answering is not None and answering.chosen is not None:
         min_confidence = float(answering.points[answering.chosen].threshold)
     questions: Iterable[str] = question
