@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.boosters.multiclass import method_of
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import SLACK, outward
@@ -126,7 +127,6 @@ _THEOREMS = {
     "binomial": "training error ≤ mean binomial potential",
     "error function": "training error ≤ mean of erfc",
 }
-_CLASS_OF = {"mh": "the class that is named", "pairs": "the class"}
 # With pairs of row and class, a wrong row has two whose costs are at least 2φ(0) = 2 if φ is
 # convex: K/2 times the mean bounds the error. Without convexity one of them costs at least 1: K
 # times.
@@ -151,10 +151,11 @@ def _theorem(ledger: Ledger) -> str:
     """
     costs = f"training error ≤ mean of the costs that {ledger.booster} defines"
     theorem = _THEOREMS.get(ledger.potential, costs)
-    if ledger.several_labels or ledger.multiclass not in _CLASS_OF:
+    method = method_of(ledger.multiclass)
+    if ledger.several_labels or not method.whose_error:
         return theorem
     factor = "K/2" if ledger.potential in _CONVEX else "K"
-    return f"{theorem}, times {factor} for {_CLASS_OF[ledger.multiclass]}"
+    return f"{theorem}, times {factor} for {method.whose_error}"
 
 
 def margin_distribution(
@@ -183,7 +184,7 @@ def _refuse(ledger: Ledger) -> None:
             f"{ledger.booster!r} is regression: its record holds losses, and no theorem bounds an "
             "error by them"
         )
-    if ledger.multiclass == "samme":
+    if method_of(ledger.multiclass).guesses:
         raise NotCertified(
             "SAMME has no training-error bound for more than two classes: its stage factors bound "
             "how often the true class scores 0 or less, but a row can be wrong although it scores "

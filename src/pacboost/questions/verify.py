@@ -15,6 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from pacboost.boosters.multiclass import method_of
 from pacboost.bounds import counted_rows, estimates, table_facts, wording
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate, makers
@@ -361,7 +362,7 @@ def _rounds(model: Model) -> Check:
         fits &= entry.weight > 0
         # SAMME's factors bound no error, and rows of a refill are other rows than those of the
         # round before
-        if ledger.multiclass != "samme" and not ledger.refills:
+        if not method_of(ledger.multiclass).guesses and not ledger.refills:
             fits &= entry.training_error <= ledger.factor * product * (1 + 1e-6) + 1e-9
         if not fits:
             return Check("rounds", False, f"round {entry.number} contradicts itself")
