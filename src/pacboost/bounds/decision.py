@@ -169,7 +169,8 @@ class ThresholdDecision:
             stated = details.get("threshold"), details.get("largest", 0)
             if stated != (self.threshold, max(costs)):
                 return "a claim was made for another threshold, or for other costs"
-            if name != "cost" and details.get("class") != str(self.positive):
+            kind = wording.quantity(name)
+            if kind and kind.of_class and details.get("class") != str(self.positive):
                 return f"a claim is about class {details.get('class')!r}, not {self.positive!r}"
             counted, size = rows.get(name, n + m), certificate.size
             if certificate.bound != "deciding.passed_lower" and size != counted:

@@ -159,7 +159,7 @@ def under(certificate: Stored, **moves: float) -> Stored:
         raise ParameterError(f"{names} was given{meant(move, MOVES)}; name one of {allowed}")
     _refuse(certificate)
     inputs = {**certificate.inputs, "bound": certificate.bound, "move": move, "by": plain(by)}
-    name = MOVED["lower" if wording.is_lower(certificate) else "upper"]
+    name = MOVED[wording.side_of(certificate)]
     assumed = (
         wording.DRAWN_BEFORE_MOVE if assumption == wording.DRAWN else assumption
         for assumption in certificate.assumptions

@@ -313,7 +313,7 @@ def _counted_rows(certificate: Certificate) -> int | None:
     A measure is recomputed with the size it names, so that only its inputs can contradict it.
     """
     inputs = certificate.inputs
-    bound = bound_of(str(inputs.get("bound", certificate.bound)))  # the one before a move, if any
+    bound = wording.bound_before(certificate)
     if bound is not None and bound.size in inputs:
         return int(inputs[bound.size])
     if "parts" in inputs:
