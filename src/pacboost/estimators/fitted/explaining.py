@@ -25,6 +25,7 @@ from pacboost.numerics.checks import meant, positive_whole
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import CategorisedArray
 from pacboost.sources.frame_table import FrameTable
+from pacboost.sources.given import one_given
 from pacboost.sources.rows import PlainRows, Rows
 from pacboost.sources.table import Table
 from pacboost.sources.values import is_missing
@@ -143,6 +144,8 @@ def as_one_row(estimator: Predictor, x: Any) -> Any:
     """Turn a sequence of values, or a mapping from names, into rows that can be read."""
     check_is_fitted(estimator)
     model = estimator.model_
+    if model.schema.row_shape is not None:
+        return one_given(x, model.schema.row_shape)
     if not isinstance(Rows.of(x), PlainRows):
         return x
     if hasattr(x, "keys") and model.names is not None:
