@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier, is_regr
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
+from pacboost.bounds.certificate import Certificate
 from pacboost.estimators.bagging import outside
 from pacboost.estimators.bagging.answers import Classes, NumberAnswers, decided, shares_of
 from pacboost.estimators.bagging.members import BaggingEstimator
@@ -18,6 +19,7 @@ from pacboost.estimators.fitted.predicting import accuracy, r_squared
 from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.documented import documented, documented_like
 from pacboost.estimators.inputs.rows import takes_rows
+from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.models.model import without_rounds
 from pacboost.numerics.same_bits import mean_of
 
@@ -97,12 +99,23 @@ class BaggingClassifier(ClassifierMixin, BaggingEstimator):  # type: ignore[misc
     holdout: float = 0.2
     delta: float = 0.05
 
-    certificate_ = property(outside.certificate)
-    out_of_bag_ = property(outside.out_of_bag)
-    oob_decision_function_ = property(outside.oob_decision_function)
-
     _answers_kind, _default = Classes, DecisionTreeClassifier
     _strange = is_regressor, "predicts numbers; take a classifier, or BaggingRegressor"
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The certificate that ``certify`` requests; raises NotCertified if there is none."""
+        return outside.certificate(self)
+
+    @property
+    def out_of_bag_(self) -> OutOfBag:
+        """The counts that a certificate by out-of-bag rows needs."""
+        return outside.out_of_bag(self)
+
+    @property
+    def oob_decision_function_(self) -> NDArray[np.float64]:
+        """Shares of the out-of-bag votes."""
+        return outside.oob_decision_function(self)
 
     @takes_rows
     def predict(self, X: object) -> NDArray[Any]:
@@ -177,11 +190,18 @@ class BaggingRegressor(RegressorMixin, BaggingEstimator):  # type: ignore[misc]
     0.999
     """
 
-    certificate_ = property(outside.no_certificate)
-    oob_prediction_ = property(outside.oob_prediction)
-
     _answers_kind, _default = NumberAnswers, DecisionTreeRegressor
     _strange = is_classifier, "names classes; take a regressor, or BaggingClassifier"
+
+    @property
+    def certificate_(self) -> Certificate:
+        """Raises NotCertified: the theorems bound classification errors only."""
+        raise outside.no_certificate()
+
+    @property
+    def oob_prediction_(self) -> NDArray[np.float64]:
+        """Means of the out-of-bag predictions."""
+        return outside.oob_prediction(self)
 
     @takes_rows
     def predict(self, X: object) -> NDArray[np.float64]:

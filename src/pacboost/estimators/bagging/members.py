@@ -72,7 +72,10 @@ class BaggingEstimator(Estimator):
     """Which learners are refused, and why."""
     _out_of_bag = None
 
-    oob_score_ = property(outside.oob_score)
+    @property
+    def oob_score_(self) -> float:
+        """The out-of-bag estimate of ``score``."""
+        return outside.oob_score(self)
 
     @fits_rows
     def fit(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,17 +29,17 @@ class OutOfBagAnswers:
 
 
 def oob_decision_function(estimator: Estimator) -> NDArray[np.float64]:
-    """Shares of the out-of-bag votes; NaN for rows that are in every bag."""
+    """Return the shares of the out-of-bag votes; NaN for rows that are in every bag."""
     return _answers(estimator, "oob_decision_function_").predictions
 
 
 def oob_prediction(estimator: Estimator) -> NDArray[np.float64]:
-    """Means of the out-of-bag predictions; NaN for rows that are in every bag."""
+    """Return the means of the out-of-bag predictions; NaN for rows that are in every bag."""
     return _answers(estimator, "oob_prediction_").predictions
 
 
 def oob_score(estimator: Estimator) -> float:
-    """The out-of-bag estimate of ``score``."""
+    """Return the out-of-bag estimate of ``score``."""
     score = _answers(estimator, "oob_score_").score
     if score is None:
         raise AttributeError("oob_score_ is missing: no row is outside a bag")
@@ -48,7 +47,7 @@ def oob_score(estimator: Estimator) -> float:
 
 
 def out_of_bag(estimator: Estimator) -> OutOfBag:
-    """The counts that a certificate by out-of-bag rows needs."""
+    """Return the counts that a certificate by out-of-bag rows needs."""
     counts = _answers(estimator, "out_of_bag_").counts
     if counts is None:
         raise AttributeError(
@@ -58,7 +57,7 @@ def out_of_bag(estimator: Estimator) -> OutOfBag:
 
 
 def certificate(estimator: Estimator) -> Certificate:
-    """The certificate that ``certify`` requests; raises NotCertified if there is none."""
+    """Return the certificate that ``certify`` requests; raise NotCertified if there is none."""
     check_is_fitted(estimator)
     # that of a forest lies in its model, which files keep
     has_model = hasattr(estimator, "model_")
@@ -68,9 +67,9 @@ def certificate(estimator: Estimator) -> Certificate:
     return bound
 
 
-def no_certificate(_: Estimator) -> Never:
-    """Raises NotCertified: the theorems bound classification errors only."""
-    raise NotCertified(
+def no_certificate() -> NotCertified:
+    """Return the error of a regressor, whose fit certifies nothing."""
+    return NotCertified(
         "certificates of a fit bound classification errors, and numbers are never simply right "
         "or wrong; pacboost.intervals certifies intervals by new rows"
     )

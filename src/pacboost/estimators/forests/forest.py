@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError
 from pacboost.estimators.bagging import outside
 from pacboost.estimators.bagging.answers import Classes, NumberAnswers, decided
@@ -19,6 +20,7 @@ from pacboost.estimators.fitted.predicting import accuracy, answered, r_squared
 from pacboost.estimators.forests.growing import ForestClasses, ForestTrees
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.kernels.threads import using
+from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.models.model import Model
 
 if TYPE_CHECKING:
@@ -54,7 +56,10 @@ class ForestEstimator(Estimator):
     _answers_kind: ClassVar[type[Classes] | type[NumberAnswers]]
     """What trees predict: classes or numbers."""
 
-    oob_score_ = property(outside.oob_score)
+    @property
+    def oob_score_(self) -> float:
+        """The out-of-bag estimate of ``score``."""
+        return outside.oob_score(self)
 
     @fits_rows
     def fit(
@@ -102,10 +107,6 @@ class ForestClassifier(ClassifierMixin, ForestEstimator):  # type: ignore[misc]
     holdout: float = 0.2
     delta: float = 0.05
 
-    certificate_ = property(outside.certificate)
-    out_of_bag_ = property(outside.out_of_bag)
-    oob_decision_function_ = property(outside.oob_decision_function)
-
     _answers_kind = ForestClasses
     _refusal = outside.NOT_ASKED
     _sets = None  # the sets of labels that trees vote for, if a row may have several labels
@@ -114,6 +115,21 @@ class ForestClassifier(ClassifierMixin, ForestEstimator):  # type: ignore[misc]
     def several_labels_(self) -> bool:
         """True if a row may have several labels."""
         return self._sets is not None
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The certificate that ``certify`` requests; raises NotCertified if there is none."""
+        return outside.certificate(self)
+
+    @property
+    def out_of_bag_(self) -> OutOfBag:
+        """The counts that a certificate by out-of-bag rows needs."""
+        return outside.out_of_bag(self)
+
+    @property
+    def oob_decision_function_(self) -> NDArray[np.float64]:
+        """Shares of the out-of-bag votes."""
+        return outside.oob_decision_function(self)
 
     @takes_rows
     def predict(self, X: object) -> NDArray[Any]:
@@ -176,10 +192,17 @@ class ForestRegressor(RegressorMixin, ForestEstimator):  # type: ignore[misc]
     _: KW_ONLY
     max_features: Any = 1.0
 
-    certificate_ = property(outside.no_certificate)
-    oob_prediction_ = property(outside.oob_prediction)
-
     _answers_kind = NumberAnswers
+
+    @property
+    def certificate_(self) -> Certificate:
+        """Raises NotCertified: the theorems bound classification errors only."""
+        raise outside.no_certificate()
+
+    @property
+    def oob_prediction_(self) -> NDArray[np.float64]:
+        """Means of the out-of-bag predictions."""
+        return outside.oob_prediction(self)
 
     @takes_rows
     def predict(self, X: object) -> NDArray[np.float64]:
