@@ -284,7 +284,7 @@ def _hashed(lines: list[str]) -> ArrayTable:
 
 def _in_reach(X: Any) -> Any:
     """Return rows in GPU memory as a table, or copied to the CPU."""
-    if not lies_on_gpu(X):
+    if isinstance(X, np.ndarray | list) or sparse.issparse(X) or not lies_on_gpu(X):
         return X
     from pacboost.samples.gpu_rows import open_gpu_array
 
