@@ -11,6 +11,7 @@ from pacboost.kernels.native import native
 from pacboost.samples.bins import Bins
 from pacboost.sources import arrays
 from tests.examples import examples
+from tests.grids import each_value
 from tests.kernels import naive
 
 SIZES = (0, 1, 2, 3, 127, 254, 255, 256, 300, 1000)
@@ -79,7 +80,7 @@ def test_codes_and_scores_equal_the_twins(
     np.testing.assert_array_equal(scored(values, columns, cuts, steps, missing), expected)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("cuts", [0, 1, 200, 300])
 def test_some_rows_are_coded_unless_one_is_infinite(dtype: str, cuts: int) -> None:
