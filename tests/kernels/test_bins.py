@@ -88,7 +88,7 @@ def test_some_rows_are_coded_unless_one_is_infinite(dtype: str, cuts: int) -> No
     X = draw.normal(size=(900, 3)).astype(dtype)
     X[draw.random(X.shape) < 0.05] = np.nan
     thresholds = tuple(np.sort(draw.normal(size=size)).astype(np.float32) for size in (cuts, 5, 1))
-    bins = Bins(thresholds, np.zeros(3))
+    bins = Bins(thresholds, np.zeros(3, dtype=np.int64))
     rows = draw.integers(900, size=700)
     twin = bins.encode(arrays.ArrayTable(X))[:, rows]
     np.testing.assert_array_equal(bins.encode_rows(X, rows), twin)
