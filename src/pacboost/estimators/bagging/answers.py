@@ -12,12 +12,12 @@ from sklearn.metrics import r2_score
 from pacboost.bounds import out_of_bag
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.estimators.bagging.outside import NOT_ASKED, OutOfBagAnswers
 from pacboost.estimators.fitted.estimator import Estimator
 from pacboost.fit.division import Apart, Division
 from pacboost.fit.examples import read_examples, read_numbers
 from pacboost.fit.noticing import counted
 from pacboost.fit.rows import LabelledRows
-from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.models.schema import Schema
 from pacboost.numerics.exact import tied, wrong_answers
 from pacboost.samples.same_example import Examples
@@ -27,20 +27,6 @@ from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes
 Outside = OutOfBagVotes | Averages
 Counted = NDArray[np.bool_] | None
 """Which rows may be counted out of bag; None for all of them."""
-
-NOT_ASKED = (
-    "nothing was certified; fit with certify='oob' to certify by out-of-bag rows, or with "
-    "certify='holdout' to certify by held-out rows"
-)
-
-
-@dataclass(frozen=True)
-class OutOfBagAnswers:
-    """Out-of-bag predictions of the members; NaN for rows that are in every bag."""
-
-    predictions: NDArray[np.float64]
-    score: float | None = None
-    counts: OutOfBag | None = None
 
 
 @dataclass(frozen=True, eq=False)

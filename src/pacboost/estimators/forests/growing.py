@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import DataError, ParameterError, invalid
-from pacboost.estimators.bagging.answers import Classes, Counted, OutOfBagAnswers, Outside, decided
+from pacboost.estimators.bagging.answers import Classes, Counted, Outside, decided
 from pacboost.estimators.bagging.fitting import MAX_BINS_OF_TREES, MemberKind, rows_to_count
-from pacboost.estimators.fitted.estimator import Estimator
+from pacboost.estimators.bagging.outside import OutOfBagAnswers
 from pacboost.estimators.fitted.predicting import answered
 from pacboost.estimators.inputs.parameters import share_or_count
 from pacboost.fit.division import Apart, Division
@@ -23,7 +22,6 @@ from pacboost.fit.examples import read_examples
 from pacboost.fit.rows import LabelledRows
 from pacboost.hypotheses.forest import Forest, ForestTree
 from pacboost.hypotheses.vote_digest import vote_digest
-from pacboost.kernels.threads import using
 from pacboost.models.model import Model, classes_of_sets, without_rounds
 from pacboost.models.schema import Schema
 from pacboost.numerics.checks import integer, positive_whole, real_number
@@ -47,7 +45,7 @@ from pacboost.training.bags.forest import (
 from pacboost.training.bags.members import Maker
 
 if TYPE_CHECKING:
-    from pacboost.hypotheses.shapes import Shapes
+    pass
 
 MAX_CLASSES = 2**16
 
@@ -238,23 +236,6 @@ class ForestClasses(Classes):
         if estimator._certificate is not None:
             certificate = estimator._certificate.of(vote_digest(estimator.model_.vote))
             estimator.model_ = replace(estimator.model_, certificate=certificate)
-
-
-def dependence(estimator: Estimator, features: object, top: int, X: object) -> Shapes:
-    """Return how the mean prediction of a forest changes with each feature."""
-    from pacboost.estimators.fitted.explaining import numbers_of
-    from pacboost.hypotheses.partial_dependence import forest_partial_dependence
-
-    check_is_fitted(estimator)
-    table, model = None if X is None else estimator._open(X), estimator.model_
-    if model.labels:
-        raise DataError(
-            "partial_dependence is for one label a row, and this forest gives several; fit "
-            "one forest for each label"
-        )
-    numbers = numbers_of(features, model, top)
-    with using(estimator.n_jobs):
-        return forest_partial_dependence(model.vote, model.say(), numbers, table)
 
 
 def _taken(members: list[Any]) -> Iterator[ForestTree]:
