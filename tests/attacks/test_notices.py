@@ -287,6 +287,7 @@ def test_what_is_a_time() -> None:
         frame.set_index(days.to_period("D")), frame.set_index(days.astype(str)),
         frame.set_index([rising, days]), frame.assign(day=["1/2/2024", "2/1/2024"] * 150),
         frame.assign(t=np.where(rising % 9 == 2, np.nan, rising)),
+        newest_first(frame)[:30].to_numpy(),
         with_dates(frame), with_dates(frame, shuffled=False), with_numbers(frame),
         with_numbers(frame).to_numpy(), with_numbers(frame).to_numpy().tolist(),
         with_numbers(frame).astype(str), with_dates(frame).to_dict("records"),

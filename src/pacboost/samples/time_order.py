@@ -115,7 +115,8 @@ def _is_time(cells: Any, origin: CellOrigin, alone: bool) -> bool:
 
 def _sorted_head(rows: NDArray[Any]) -> list[int]:
     """Return the columns whose first numbers are in order, but for missing ones."""
-    before, after = rows[: ROWS_LOOKED_AT_FIRST - 1], rows[1:ROWS_LOOKED_AT_FIRST]
+    head = rows[:ROWS_LOOKED_AT_FIRST]
+    before, after = head[:-1], head[1:]
     rising, falling = ~(after < before).any(axis=0), ~(after > before).any(axis=0)
     columns: list[int] = np.flatnonzero(rising | falling).tolist()
     return columns
