@@ -11,11 +11,12 @@ from pacboost.kernels.arrays import Floats, Signs
 from pacboost.kernels.native import native
 from pacboost.kernels.team import together
 from tests.examples import examples
+from tests.grids import each_value
 from tests.kernels import naive
 from tests.kernels.naive import summed
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("rows", [1, 69, 70, 200, 32_767, 32_768, 32_769, 100_003])
 @pytest.mark.parametrize("size", [1, 70, 32_768])
 def test_masses_equal_the_twins(rows: int, size: int) -> None:
@@ -45,7 +46,7 @@ def test_a_tie_is_a_mistake_and_minus_zero_is_a_tie() -> None:
     assert summed(native.mistakes, margins, np.array([1]))[0] == 3
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("outputs", [1, 3])
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
 @pytest.mark.parametrize("signed", [True, False])
@@ -85,7 +86,7 @@ def add_up(
         together(native.potential, KINDS[kind], margins, base, size, sums)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("kind", [*KINDS, "softmax"])
 @pytest.mark.parametrize("outputs", [1, 4])
 @pytest.mark.parametrize("one", [True, False])
@@ -104,7 +105,7 @@ def test_potentials_equal_the_twins(kind: str, outputs: int, one: bool, reach: f
     cost = naive.costs(kind, margins, signs) * base
     np.testing.assert_allclose(sums, np.add.reduceat(cost, np.arange(0, rows, size)), rtol=1e-12)
     if kind == "logistic" and outputs == 1 and one:
-        together(native.log_costs, margins[:, 0], size, sums)
+        together(native.potential, native.LOGISTIC, margins, np.ones(1), size, sums)
         expected = np.add.reduceat(cost / base, np.arange(0, rows, size))
         np.testing.assert_allclose(sums, expected, rtol=1e-12, atol=1e-12)
 
@@ -118,10 +119,10 @@ def test_tiny_costs_are_off_by_no_more_than_rounding(kind: str) -> None:
     margins = np.repeat(np.linspace(10, 400, 40)[:, None], outputs, axis=1)
     cost = naive.costs(kind, margins, signs)
     sums = np.empty(40)
-    add_up(kind, margins, signs, np.ones(1), 1, sums)
+    add_up(kind, margins, signs, np.ones(40), 1, sums)
     assert (np.abs(sums - cost) <= 1e-12 * cost + 4 * (40 + margins[:, 0]) * 2**-53).all()
     if kind == "logistic":
-        together(native.log_costs, margins[:, 0], 1, sums)
+        together(native.potential, native.LOGISTIC, margins, np.ones(1), 1, sums)
         np.testing.assert_allclose(sums, cost, rtol=1e-12, atol=2**-52)
 
 

@@ -12,12 +12,13 @@ from pacboost.kernels.arrays import Cells, Signs, Wholes
 from pacboost.kernels.native import native
 from pacboost.kernels.threads import using
 from tests.examples import examples
+from tests.grids import each_value
 from tests.kernels import naive
 
 
 def scan(histogram: Wholes, missing: int) -> int:
     """Return the largest edge of a cut."""
-    edge, place, _ = native.scan_stump(histogram, missing, native.NEVER)
+    edge, place, _ = native.testing.scan_stump(histogram, missing, native.testing.NEVER)
     assert place == -1
     return int(edge)
 
@@ -26,7 +27,7 @@ def best_cut(histogram: Wholes, missing: int, slack: int) -> tuple[int, ...]:
     edges = np.array([scan(own, missing) for own in histogram])
     actual: tuple[int, ...] = native.first_stump(histogram, edges, missing, slack)
     feature, cut, difference = actual
-    assert native.scan_stump(histogram[feature], missing, edges.max() - slack)[1:] == (
+    assert native.testing.scan_stump(histogram[feature], missing, edges.max() - slack)[1:] == (
         cut,
         difference,
     )
@@ -115,7 +116,7 @@ def test_sums_stay_exact_up_to_the_largest_total() -> None:
     assert sums[0, 0] == 2**53 - 2
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("members", [1, 2, 3, 7])
 @pytest.mark.parametrize("columns", [1, 5])
 def test_a_team_counts_what_one_thread_counts(

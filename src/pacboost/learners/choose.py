@@ -13,6 +13,7 @@ import numpy as np
 from pacboost.errors import ParameterError
 from pacboost.learners.learner import FunctionLearner, Learner, accepts
 from pacboost.learners.registry import LEARNERS
+from pacboost.sources.rows import Rows
 
 
 def as_learner(choice: object, parameter: str = "estimator") -> Learner:
@@ -52,10 +53,19 @@ class OwnEstimator:
         if (y == y[0]).all():  # few estimators can fit a single class
             return partial(_constant, y[0])
         # every round fits a copy, and the user's object stays as it was given
-        model = deepcopy(self.estimator)
+        try:
+            model = deepcopy(self.estimator)
+        except Exception as problem:  # an object of any kind may refuse, in any way
+            name = type(self.estimator).__name__
+            raise ParameterError(
+                f"the learner is an object of class {name} that cannot be copied "
+                f"({type(problem).__name__}: {problem}), and every round fits a fresh one; give a "
+                f"function (X, y) that makes, fits and returns a new {name}",
+                parameter="learner",
+            ) from problem
         model.fit(X, y)  # which may return nothing
         return model
 
 
 def _constant(answer: Any, rows: Any) -> Any:
-    return np.full(len(rows), answer)
+    return np.full(Rows.of(rows).count, answer)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any, ClassVar
@@ -11,13 +12,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import ParameterError
+from pacboost.errors import LearnerError, PacboostError, ParameterError
 from pacboost.hypotheses.function import ClassFunction, Function
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis, Valued
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.numerics.exact import draw
 from pacboost.samples.fingerprint import StoredCodes
 from pacboost.samples.sample import Request, Sample
+from pacboost.sources.given import some_rows
 
 Weights = NDArray[np.int64]
 Rows = NDArray[np.intp]
@@ -98,6 +100,8 @@ class Learner(ABC):
     """Whether the learner reads codes, so that the sample has to be binned."""
     sparse = False
     """Whether the learner reads sparse tables; otherwise they are made dense."""
+    reads_given: ClassVar[bool] = False
+    """Whether the learner is code of a user, which gets rows as they came."""
 
     @property
     def deterministic(self) -> bool:
@@ -130,6 +134,8 @@ class FunctionLearner(Learner):
     """
 
     name: ClassVar[str] = "function"
+    sparse = True
+    reads_given: ClassVar[bool] = True
 
     function: Callable[..., Any]
 
@@ -145,15 +151,17 @@ class FunctionSearch(Search):
     function: Callable[..., Any]
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
-        rows = self.sample.rows
-        # weights, if it takes them, are exact; rows drawn by weight are not
-        if accepts(self.function, 3):
-            rule = self.function(rows, answers, weights / weights.sum())
-        elif np.ptp(weights) == 0:  # a draw would only add noise
-            rule = self.function(rows, answers)
-        else:
-            chosen = draw(weights, weights.size, np.random.default_rng(seed))
-            rule = self.function(rows[chosen], answers[chosen])
+        rows = self.sample.sparse_rows
+        name = getattr(self.function, "__name__", type(self.function).__name__)
+        with raised_by(f"the weak learner {name}", self.sample.n_rows):
+            # weights, if it takes them, are exact; rows drawn by weight are not
+            if accepts(self.function, 3):
+                rule = self.function(rows, answers, weights / weights.sum())
+            elif np.ptp(weights) == 0:  # a draw would only add noise
+                rule = self.function(rows, answers)
+            else:
+                chosen = draw(weights, weights.size, np.random.default_rng(seed))
+                rule = self.function(some_rows(rows, chosen), answers[chosen])
         if isinstance(rule, Hypothesis):
             return rule
         answer = getattr(rule, "predict", rule)
@@ -165,9 +173,24 @@ class FunctionSearch(Search):
         words = getattr(rule, "__name__", type(rule).__name__)
         if hasattr(self.function, "__name__"):
             words += f" of {self.function.__name__}"
+        names = self.sample.answers
         if self.sample.labels is not None:
-            return ClassFunction(answer, self.sample.signs.shape[1], words, rule)
-        return Function(answer, words, rule)
+            classes = self.sample.signs.shape[1]
+            return ClassFunction(answer, classes, words, rule, sparse=True, names=names)
+        return Function(answer, words, rule, sparse=True, classes=names)
+
+
+@contextmanager
+def raised_by(whose: str, rows: int) -> Iterator[None]:
+    """Raise what code of a user raises as ``LearnerError``, which says whose code it was."""
+    try:
+        yield
+    except PacboostError:
+        raise
+    except Exception as problem:  # code of a user may raise anything
+        raise LearnerError(
+            f"{whose} raised {type(problem).__name__} on {rows:,} rows: {problem}"
+        ) from problem
 
 
 def accepts(function: Callable[..., Any], arguments: int) -> bool:

@@ -68,7 +68,7 @@ def _table_has_times(table: Table) -> bool:
     if table.n_columns < 2 or not table.n_rows or table.far or table.entries is not None:
         return False
     head = table.take(np.arange(min(ROWS_LOOKED_AT_FIRST, table.n_rows)))
-    numbers = (j for j in _sorted_head(head.rows()) if j not in table.levels)
+    numbers = (j for j in _sorted_head(head.block(0, head.n_columns)) if j not in table.levels)
     return any(_is_sorted(table.column(j)) for j in numbers)
 
 

@@ -27,13 +27,14 @@ from pacboost.training.filtering.candidates import ArrayRows
 from pacboost.training.filtering.rows import CodedBatch
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.estimators.filter_sources import coin, noisy, small, write_parquet
+from tests.grids import each_value
 from tests.runs import several_runs
 from tests.training.filtering.setups import Choppy
 
 BOOSTERS = ["logit", "measure", "mada", "smooth", "projection"]
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("learner", ["tree", "stump"])
 def test_learns_with_every_booster(booster: str, learner: str) -> None:

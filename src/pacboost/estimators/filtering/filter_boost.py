@@ -34,8 +34,9 @@ from pacboost.estimators.parameters.checks import Seconds
 from pacboost.fit.targets import read_labels, warn_of_one_class
 from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.kernels.machine import machine
+from pacboost.learners.choose import as_learner
 from pacboost.models.model import Model
-from pacboost.models.schema import Schema
+from pacboost.models.schema import ColumnOptions, Schema
 from pacboost.samples.same_example import check_copies
 from pacboost.samples.time_order import have_times
 from pacboost.sources.optional import is_collection
@@ -244,6 +245,10 @@ class FilterBoostClassifier(Classifier):
             tell_batch(self.ledger_)
         return self
 
+    def _column_options(self) -> ColumnOptions:
+        given = as_learner(named(self.learner)[0], "learner").reads_given
+        return replace(super()._column_options(), as_they_came=given)
+
     def _learn_batch(
         self,
         stream: Session | None,
@@ -253,7 +258,8 @@ class FilterBoostClassifier(Classifier):
         copies: str,
     ) -> None:
         if stream is None:
-            self._schema, table = Schema.learn(X, self._column_options())
+            options = self._column_options()
+            self._schema, table = Schema.learn(options.divisible(X), options)
         else:
             table = self._schema.read(X)
         labels = read_labels(y, table.n_rows)

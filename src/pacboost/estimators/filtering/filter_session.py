@@ -237,7 +237,7 @@ class Session:
         if lists:
             rows: Any = sparse.vstack(lists)
         else:
-            rows = np.concatenate([table.rows() for table in tables])
+            rows = np.concatenate([table.block(0, table.n_columns) for table in tables])
         details: dict[str, float] = {}
         if self.has_times or have_times(tables[0]) or have_times(rows):
             details[HAVE_TIMES] = 1

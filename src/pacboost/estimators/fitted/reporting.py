@@ -14,6 +14,7 @@ from pacboost.bounds.decision import reached
 from pacboost.bounds.family import Family
 from pacboost.errors import DataTypeError
 from pacboost.estimators.fitted.judging import margins_after, refuse_half
+from pacboost.estimators.fitted.predicting import Predictor
 from pacboost.fit.examples import label_rows
 from pacboost.fit.rows import LabelledRows
 from pacboost.fit.targets import read_labels, read_targets
@@ -32,7 +33,6 @@ from pacboost.training.run.margins import lowest
 if TYPE_CHECKING:
     from pacboost.bounds.answering import Answering
     from pacboost.bounds.decision import ThresholdDecision
-    from pacboost.estimators.fitted.estimator import Estimator
 
 
 STAGES = 48
@@ -49,7 +49,7 @@ Rows = NDArray[np.intp]
 
 
 def page_about(
-    estimator: Estimator,
+    estimator: Predictor,
     X: object,
     y: object,
     *,
@@ -62,6 +62,8 @@ def page_about(
     """Return the page about a fitted model; see ``Estimator.report``."""
     refuse_half(X, y)
     model = estimator.model_
+    # splits of a vote know how many training rows went which way; a forest needs rows for its
+    # shapes
     table = estimator._open(X) if model.forest and X is not None else None
     subject = subject_of(model, getattr(estimator, "_refusal", "") if model.forest else "", table)
     more = (certified,) if isinstance(certified, Certificate | Family) else tuple(certified)
@@ -127,6 +129,7 @@ def _staged(model: Any, known: LabelledRows) -> tuple[dict[int, Doubles], str]:
     """Return the margins after some rounds, and the unit of their numbers."""
     vote = model.model_.vote
     if known.n_rows > ROWS_STAGED:
+        # evenly spread, since tables are often sorted
         known = known.take(np.linspace(0, known.n_rows - 1, ROWS_STAGED).astype(np.intp))
     sample = Sample(known.table, known.signs, labels=known.labels)
     count = len(vote.hypotheses)
