@@ -15,6 +15,7 @@ from typing import Any
 
 from pacboost.boosters.link import Link
 from pacboost.errors import DataError, ParameterError
+from pacboost.ledgers.counterexample import Counterexample
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.markup import bold, table
 
@@ -175,6 +176,8 @@ class Ledger:
     """The rows with the smallest margins under the final vote, in increasing order."""
     vote_digest: str = ""
     """A fingerprint of the final rules and votes (hypotheses/vote_digest.py)."""
+    counterexample: Counterexample | None = None
+    """Weighted rows under which no rule has the promised edge, if an edge was promised in vain."""
 
     def __len__(self) -> int:
         return len(self.rounds)
@@ -283,7 +286,9 @@ class Ledger:
         for name in ("rounds", "refills", "hard"):  # asdict would copy them number by number
             content[name] = [dict(vars(entry)) for entry in content[name]]
         # left out where unused, so that ledgers of runs without them keep their digest
-        for name in ("revised", "hard", "vote_digest"):
+        if self.counterexample is not None:
+            content["counterexample"] = self.counterexample.to_dict()
+        for name in ("revised", "hard", "vote_digest", "counterexample"):
             if not content[name]:
                 del content[name]
         for entry in content["rounds"]:
@@ -303,7 +308,10 @@ class Ledger:
             rounds = [Round(**entry) for entry in content["rounds"]]
             refills = [Refill(**entry) for entry in content["refills"]]
             hard = [HardRow(**entry) for entry in content.get("hard", [])]
-            return cls(**{**content, "rounds": rounds, "refills": refills, "hard": hard})
+            parts: dict[str, Any] = {"rounds": rounds, "refills": refills, "hard": hard}
+            if "counterexample" in content:
+                parts["counterexample"] = Counterexample.from_dict(content["counterexample"])
+            return cls(**{**content, **parts})
         except (KeyError, TypeError) as problem:
             raise DataError(f"this is not a ledger: {problem}") from problem
 

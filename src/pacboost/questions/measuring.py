@@ -63,6 +63,8 @@ def _call(name: str) -> str:
 def _measure(part: object) -> Measure:
     if isinstance(part, Measure):
         return part
+    if isinstance(part, type) and issubclass(part, Measure):
+        raise ParameterError(f"of is a class; give {_call(part.name)}", parameter="of")
     by_name = [name for name in MEASURES if not MEASURES[name].needed_options()]
     others = {alias: name for name in MEASURES for alias in MEASURES[name].aliases}
     if isinstance(part, str) and part in by_name:
@@ -205,6 +207,7 @@ class Measuring:
             details["group"] = claim.group
             if claim.group == self.pool.name:
                 details["pooled"] = self.pool.groups
+        # options are part of the claim: a top-k error without its k would be another number's
         details |= {**count.details, **claim.measure.options()}
         inputs = {**count.inputs, "delta": self.delta, "claims": shared}
         return measured.certificate(
