@@ -56,6 +56,8 @@ counts."""
 
 ROUNDS = {"rounds": (Round, UNCOMPARED), "refills": (Refill, ("seconds",)), "hard": (HardRow, ())}
 """The records of a ledger, and their fields that are stored outside the model."""
+ASKED = ("asked", "asked_to_certify", "price")
+"""Numbers of a ledger that only runs with an example oracle have."""
 
 
 def model_bytes(model: Model) -> bytes:
@@ -142,6 +144,9 @@ def _about(model: Model) -> dict[str, Any]:
 def _ledger_written(ledger: Ledger) -> dict[str, Any]:
     names = [field.name for field in fields(Ledger) if field.name not in ROUNDS]
     written: dict[str, Any] = {name: getattr(ledger, name) for name in names}
+    for name in ASKED:  # few runs ask an oracle, and files of others are as they were
+        if not written[name]:
+            del written[name]
     for name, (kind, outside) in ROUNDS.items():
         entries = getattr(ledger, name)
         inside = [field.name for field in fields(kind) if field.name not in outside]
