@@ -26,13 +26,15 @@ from pacboost.estimators.filtering.filter_session import Session, Watcher
 from pacboost.estimators.filtering.filter_setup import end_of_time, seed_of_run, set_up
 from pacboost.estimators.fitted.classifier import Classifier
 from pacboost.estimators.fitting.attempt import all_or_nothing
+from pacboost.estimators.fitting.nested import named
 from pacboost.estimators.inputs.parameters import callables, progress_after
 from pacboost.estimators.parameters.values import Values
 from pacboost.fit.targets import read_labels, warn_of_one_class
 from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.kernels.machine import machine
+from pacboost.learners.choose import as_learner
 from pacboost.models.model import Model
-from pacboost.models.schema import Schema
+from pacboost.models.schema import ColumnOptions, Schema
 from pacboost.samples.time_order import have_times
 from pacboost.sources.oracles.oracle import OUT_OF_TIME, AbstractOracle, reading_until
 from pacboost.sources.oracles.remote import RemoteOracle
@@ -65,6 +67,7 @@ class FilterFit(Classifier):
     callbacks: Sequence[Watcher] | None
     checkpoint: str | Path | None
     delta: float
+    learner: Any
     device: str
     n_jobs: int | None
     verbose: bool | int | str
@@ -72,6 +75,10 @@ class FilterFit(Classifier):
     @property
     def _values(self) -> Values:
         return Values.of(self.get_params(deep=False))
+
+    def _column_options(self) -> ColumnOptions:
+        given = as_learner(named(self.learner)[0], "learner").reads_given
+        return replace(super()._column_options(), as_they_came=given)
 
     def _learn_batch(
         self,
@@ -82,7 +89,8 @@ class FilterFit(Classifier):
         copies: str,
     ) -> None:
         if stream is None:
-            self._schema, table = Schema.learn(X, self._column_options())
+            options = self._column_options()
+            self._schema, table = Schema.learn(options.divisible(X), options)
         else:
             table = self._schema.read(X)
         labels = read_labels(y, table.n_rows)

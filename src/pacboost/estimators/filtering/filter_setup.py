@@ -27,6 +27,7 @@ from pacboost.learners.learner import Learner
 from pacboost.models.file.checkpoint import load as load_checkpoint
 from pacboost.models.model import answer_names
 from pacboost.models.schema import ColumnOptions, Schema
+from pacboost.sources.given import GivenRows
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.arrow import release_memory
 from pacboost.sources.oracles.blocks import trim
@@ -187,8 +188,11 @@ def check_rows(options: ColumnOptions, X: object, y: object) -> tuple[Schema, An
         if labels.size != len(X):
             raise DataError(f"X has {len(X)} rows and y {labels.size} labels; give one for each")
         return Schema(X.shape[1], owner=options.owner), X, labels
+    X = options.divisible(X)
     schema, table = Schema.learn(X, options)
     labels = read_labels(y, table.n_rows)
+    if isinstance(X, GivenRows):
+        return schema, X, labels
     if table.names is not None:
         return schema, X, labels
     if sparse.issparse(X):
