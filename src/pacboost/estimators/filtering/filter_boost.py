@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
 from pacboost.boosters.logit import Logit
-from pacboost.estimators.filtering.filter_fit import FilterFit
+from pacboost.estimators.filtering.filter_fit import fit_drawn, learn_batch
 from pacboost.estimators.filtering.filter_session import Session, Watcher
 from pacboost.estimators.filtering.filter_setup import check_rows
+from pacboost.estimators.fitted.classifier import Classifier
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.nested import named
 from pacboost.estimators.inputs.aliases import accepts_aliases
@@ -21,7 +22,8 @@ from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.parameters import progress_after
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.estimators.parameters.checks import Seconds
-from pacboost.models.schema import Schema
+from pacboost.learners.choose import as_learner
+from pacboost.models.schema import ColumnOptions, Schema
 from pacboost.samples.same_example import check_copies
 from pacboost.samples.time_order import have_times
 from pacboost.sources.optional import is_collection
@@ -33,7 +35,7 @@ from pacboost.sources.oracles.oracle import AbstractOracle
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class FilterBoostClassifier(FilterFit):
+class FilterBoostClassifier(Classifier):
     """Boost by filtering: draw examples, keep the hard ones, learn from them, forget them.
 
     The cost of a round does not grow with the number of rows. ``fit`` takes arrays and data frames,
@@ -146,7 +148,8 @@ class FilterBoostClassifier(FilterFit):
             self._schema, values, labels = check_rows(self._column_options(), X, y)
             return ArrayOracle(values, labels, seed)
 
-        return self._fit(rows, None, check_copies(copies), has_times=have_times(X))
+        fit_drawn(self, rows, None, check_copies(copies), has_times=have_times(X))
+        return self
 
     @fits_rows
     def fit_source(
@@ -183,7 +186,8 @@ class FilterBoostClassifier(FilterFit):
             self._schema = Schema(oracle.n_columns, oracle.names, owner=type(self).__name__)
             return oracle
 
-        return self._fit(opened, classes, check_copies(copies))
+        fit_drawn(self, opened, classes, check_copies(copies))
+        return self
 
     @takes_rows
     @fits_rows
@@ -202,12 +206,17 @@ class FilterBoostClassifier(FilterFit):
         check_copies(copies)
         stream: Session | None = getattr(self, "_stream", None)
         with nullcontext() if stream is not None else all_or_nothing(self):
-            self._learn_batch(stream, X, y, classes, copies)
+            self._stream: Session | None = stream
+            learn_batch(self, stream, X, y, classes, copies)
         if progress_after(self.verbose) == 0:
             from pacboost.reports.progress import tell_batch
 
             tell_batch(self.ledger_)
         return self
+
+    def _column_options(self) -> ColumnOptions:
+        given = as_learner(named(self.learner)[0], "learner").reads_given
+        return replace(super()._column_options(), as_they_came=given)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
