@@ -478,6 +478,19 @@ def answering(content: Part) -> str:
     chosen = [good[0] if good else None] if goal is not None else [None, *range(len(points))]
     need(own["chosen"] in chosen, "the threshold that was chosen is another")
     return f"the bounds at {len(points)} thresholds follow from counts"
+def counterexample(content: Part) -> str:
+    ledger, own = content["model"]["ledger"], content["model"]["ledger"]["counterexample"]
+    names, mass, rules = own["rows"] + own["kinds"], [0] * (max(own["kinds"]) + 1), own["agreement"]
+    for kind, weight in zip(own["kinds"], own["weights"], strict=True):
+        mass[kind] += weight
+    fits = min(names) >= 0 < min(own["weights"]) and {*map(type, names + own["weights"])} == {int}
+    fits &= len({*own["rows"]}) == len(own["rows"]) == len(own["kinds"])
+    fits &= all(len(signs) == len(mass) and {*signs} <= {-1, 0, 1} for signs in rules)
+    need(fits and len(rules) >= ledger["rounds"]["count"], "rows, weights or rules make no sense")
+    edge = Fraction(max([sum(map(mul, signs, mass)) for signs in rules] or [0]), sum(mass))
+    fits = edge < own["promised"] <= 1 and float(edge) == own["edge"]
+    need(fits, f"a rule has an edge of {float(edge):.6g}")
+    return f"no rule has more than {own['edge']:.4g} of the promised edge {own['promised']:g}"
 CLAIMS = {own.__name__: own for own in (certificate, answering, decision, coverage)}
 def check(raw: bytes) -> list[tuple[str, str, str]]:
     answers, content = [], Part()
@@ -489,6 +502,8 @@ def check(raw: bytes) -> list[tuple[str, str, str]]:
     ask("file", lambda _: content.update(read(raw)) or "its SHA-256 is right")
     if "ledger" in content.get("model", {}):
         ask("rounds", lambda _: f"{sums(content)['rounds']} rounds agree with votes and rules")
+    if "counterexample" in content.get("model", {}).get("ledger", {}):
+        ask("counterexample", counterexample)
     for name in [n for n in CLAIMS if content.get(n)] or ["certificate"] * bool(content):
         ask(name, CLAIMS[name], lambda _, name=name: check_digest(content, name))
     return answers

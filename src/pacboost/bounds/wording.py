@@ -164,8 +164,10 @@ THIS_ARRAY, THIS_FILE, THIS_STREAM, THIS_SOURCE = (
 )  # fmt: skip
 SOURCES = (THIS_ARRAY, THIS_FILE, THIS_STREAM, THIS_SOURCE)
 """Sources whose rows may be drawn again; "this source" is any of them, where a file names none."""
+THIS_POOL = "this pool"
+"""Rows that were there before some of them were drawn at random (bounds/pool.py)."""
 SUBJECTS = (
-    NEW_EXAMPLES, NEW_GROUPS, PERIOD, ANSWERED, TRAINING_ROWS, TRAINING_LABELS, *SOURCES,
+    NEW_EXAMPLES, NEW_GROUPS, PERIOD, ANSWERED, TRAINING_ROWS, TRAINING_LABELS, *SOURCES, THIS_POOL,
 )  # fmt: skip
 
 WITHOUT_WEIGHTS = "without_weights"
@@ -390,6 +392,8 @@ def _claim(certificate: CertifiedNumber, number: str) -> Statement:
     elif of_what in OF_TRAINING:
         rows = "rows" if of_what == TRAINING_ROWS else "labels of the rows"
         after = f" of the {rows} it was trained on{_weights(certificate)}"
+    elif of_what == THIS_POOL:
+        after = f" of the {int(certificate.inputs.get('rows', 0)):,} other rows of this pool"
     elif of_what in SOURCES:
         after = f" of the rows of {of_what}: this is the error on {of_what}"
     else:

@@ -330,7 +330,7 @@ def _counted_rows(
         raise ParameterError(
             "shift.shares is for certify, which bounds the error", parameter="shift"
         )
-    from pacboost.questions.moved import filtered  # compiles
+    from pacboost.questions.moved import filtered  # loads the kernels
 
     return filtered(rows, X, y, shift, each=each)
 

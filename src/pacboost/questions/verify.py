@@ -26,6 +26,7 @@ from pacboost.bounds.rates import read_parts
 from pacboost.bounds.registry import bound_of
 from pacboost.hypotheses.pattern import rules_behind
 from pacboost.hypotheses.vote_digest import vote_digest
+from pacboost.ledgers.counterexample import Counterexample
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file import container
 from pacboost.models.file.format import kind_of, load, opened, read
@@ -102,10 +103,22 @@ def checks(content: container.Content, path: Path) -> list[Check]:
     document, kind = content.document, content.kind
     covers = _covers(model, document, kind)
     rounds = [] if model.forest else [_tried("rounds", lambda: _rounds(model))]
+    if model.ledger.counterexample is not None:
+        rounds.append(_counterexample(model.ledger.counterexample, len(model.ledger)))
     if model.decision is not None:
         return [*rounds, *_decided(model.decision, document, kind), *covers]
     results = [*_certified(model, document, rounds), *_answers(model.answering, document)]
     return [*(check for check in results if not covers or check is not NO_CERTIFICATE), *covers]
+
+
+def _counterexample(counter: Counterexample, rounds: int) -> Check:
+    """Add up the edges of all rules again."""
+    problem, rules = counter.problem(rounds), len(counter.agreement)
+    words = (
+        f"under the weights of {len(counter.rows):,} rows none of {rules:,} rules has an edge "
+        f"above {counter.edge:.4g}, and {counter.promised:g} was promised"
+    )
+    return Check("counterexample", problem is None, problem or words)
 
 
 def _certified(model: Model, document: Mapping[str, Any], rounds: list[Check]) -> list[Check]:

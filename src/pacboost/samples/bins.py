@@ -110,9 +110,12 @@ class Bins:
         >>> bins.encode_rows(np.array([[1.0], [2.0], [np.nan]]), np.array([2, 1])).tolist()
         [[2, 1]]
         """
-        codes = np.empty((values.shape[1], rows.size), dtype=self.dtype)
-        finite = native.encode_rows(values, rows, *self.packed, self.missing, codes)
-        return codes if finite else None
+        picked, every = values[rows], np.arange(values.shape[1])
+        if np.isinf(picked).any():
+            return None
+        codes = np.empty((every.size, rows.size), dtype=self.dtype)
+        native.encode(picked, 0, every, *self.packed, self.missing, codes, 0)
+        return codes
 
     @cached_property
     def packed(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

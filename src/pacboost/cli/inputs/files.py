@@ -98,7 +98,7 @@ def open_model(
 
 
 def load(path: Path) -> Any:
-    """Read a model; imports are inside because they load the compiler."""
+    """Read a model; imports are inside because they load the kernels."""
     from pacboost.cli.output import working
     from pacboost.loading import load
 

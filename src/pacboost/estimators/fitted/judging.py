@@ -107,6 +107,7 @@ def margins_after(model: Model, sample: Sample, rounds: Sequence[int] | None) ->
     if last == 0:
         raise DataError("the vote is empty; there are no margins to draw")
     if rounds is None:
+        # most of the change is in the first rounds
         rounds = np.geomspace(1, last, CURVES).round().astype(int).tolist()
     wanted = {positive_whole("a round", number) for number in rounds}
     if max(wanted, default=0) > last:
