@@ -60,6 +60,8 @@ FIELDS_CHECKED_ELSEWHERE = (
     "ledger_digest", "model_digest", "rows_checked", "assumptions", "beside",
 )  # fmt: skip
 """Fields that other checks compare, that may say more than the bound does, or that no file has."""
+FLAGS = (wording.DISTINCT_ROWS, wording.HAVE_TIMES, wording.WITHOUT_WEIGHTS)
+"""Details that are 1, or left out."""
 
 
 def verify(path: str | Path | Certificate | Family, *, memory: int = 0) -> list[Check]:
@@ -304,9 +306,10 @@ def _other_words(certificate: Certificate, recomputed: Certificate) -> Iterator[
 def _impossible(certificate: Certificate) -> str:
     """Return which detail is impossible or contradicts an assumption; "" if none does."""
     details, kind = certificate.details, wording.quantity(certificate.of_what)
-    for name in (*wording.UNANSWERED, wording.SHARE_LEARNED, wording.SHARE_BUT_ONE):
-        if not 0 <= float(details.get(name, 0)) <= 1:
-            return f"{name} is {details[name]}, which is not a share of rows"
+    for name in (*wording.UNANSWERED, wording.SHARE_LEARNED, wording.SHARE_BUT_ONE, *FLAGS):
+        value = float(details.get(name, 1))
+        if not 0 < value <= 1 or (name in FLAGS and value < 1):
+            return f"{name} is {details[name]}, which no rows give"
     if not 0 <= float(details.get("seen", 0)) <= wording.largest_of(certificate):
         return f"seen is {details['seen']}, which no rows can give"
     if not int(details.get(wording.UNMOVED_PAIRS, 0)) >= 0:
