@@ -17,6 +17,7 @@ from scipy import sparse
 from pacboost.boosters.bounded_weights import FilteringBooster
 from pacboost.boosters.choose import as_booster
 from pacboost.boosters.logit import Logit
+from pacboost.boosters.multiclass import method_of
 from pacboost.boosters.registry import BOOSTERS
 from pacboost.errors import DataError, ParameterError, invalid
 from pacboost.estimators.filtering.filter_session import Session
@@ -121,7 +122,7 @@ def set_up(
     bins, first_labels = setup.first_look(candidates)
     if labels is None:
         labels = _classes(oracle, classes, first_labels)
-    if labels.size > 2 and booster.multiclass != "softmax":
+    if labels.size > 2 and not method_of(booster.multiclass).shares:
         raise ParameterError(
             "Only binary classification is supported. The type of the target is multiclass: "
             f"there are {labels.size} classes, and the booster {booster.name} takes two. "
