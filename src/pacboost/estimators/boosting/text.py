@@ -122,6 +122,8 @@ class TextBoostClassifier(Boosted, Classifier):
     n_estimators: int | None = None
     learning_rate: float = 0.1
     l2: float = 0.2
+    # lists of a hundred words, each the best of twenty drawn, have an error of .105 on banking77;
+    # the best word of all in every round has .136 (docs/decisions/0010)
     length: int = 100
     candidates: int | None = 20
     abstain: bool = True
