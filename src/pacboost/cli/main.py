@@ -11,6 +11,7 @@ from pacboost.cli import commands
 from pacboost.cli.group import Commands
 from pacboost.cli.options import example
 
+# In the order of use, from a file to a model in service; commands of other files follow by name.
 LISTED_FIRST = (
     "fit", "predict", "certify", "threshold", "sets", "intervals", "watch", "verify", "plan",
     "diagnose", "compare", "draw", "jury", "inspect", "report", "export", "ask", "demo", "lab",
