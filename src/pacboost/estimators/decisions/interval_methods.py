@@ -93,8 +93,8 @@ def method_for(model: Predictor, name: str | None, scale: BaseEstimator | None) 
         raise invalid("method", name, f"may be {', '.join(map(repr, METHODS))}, or None")
     if pair != method.needs_pair or (pair and len(model) != 2):
         raise ParameterError(
-            f"method is {method.name!r} and model is {type(model).__name__}; 'quantiles' needs a pair "
-            "of regressors, of a low and a high quantile, and other methods need one regressor",
+            f"method is {method.name!r} and model is {type(model).__name__}; 'quantiles' needs a "
+            "pair of regressors, of a low and a high quantile, and others need one regressor",
             parameter="method",
         )
     if scale is not None and not method.takes_scale:

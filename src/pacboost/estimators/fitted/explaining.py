@@ -176,6 +176,7 @@ def _written(cell: Any) -> Any:
     if isinstance(cell, np.datetime64):
         cell = cell.astype("datetime64[us]")  # nanoseconds would become a whole number
     cell = cell.item() if isinstance(cell, np.generic) else cell
+    # a missing moment of pandas is a date to Python, too
     is_moment = isinstance(cell, date) and not is_missing(cell)
     return str(cell).removesuffix(" 00:00:00") if is_moment else cell
 
