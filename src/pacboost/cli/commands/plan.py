@@ -46,6 +46,7 @@ MEANINGS = {
     "log_size": "The natural logarithm of the number of hypotheses.",
     "rows": "The number of training rows.",
     "rounds": "The number of rounds.",
+    "price": "The price of a label; the answer then names the cost of all draws.",
     "threshold": "The run stops when the mean weight is below this share of epsilon.",
     "failure": "The probability with which one run of the learner fails.",
     "gap": "How much larger than epsilon the error of the chosen run may be.",
