@@ -131,7 +131,7 @@ class TextBoostClassifier(Boosted, Classifier):
     early_stopping: Any = False
     validation_fraction: float = 0.1
     eval_metric: Any = "log_loss"
-    calibrate: str | None = None
+    calibrate: str | None = "auto"
     certify: str | None = None
     holdout: float = 0.2
     delta: float = 0.05

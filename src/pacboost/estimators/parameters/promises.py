@@ -31,8 +31,11 @@ Set it if mistakes on a rare class cost more.
     Param("calibrate", None, Choice(CURVES, optional=True), """
 Fit probabilities to scores on ``validation_fraction`` of the rows, held back for that.
 "isotonic" needs 1,000 such rows; with fewer, "sigmoid" is used instead, with a warning.
-""", of=("AdaBoostClassifier", "TextBoostClassifier")),
-    Param("calibrate", "auto", Choice(("auto", *CURVES), optional=True), of=("BoostClassifier",)),
+""", of=("AdaBoostClassifier",)),
+    Param("calibrate", "auto", Choice(("auto", *CURVES), optional=True), """
+How probabilities are found. "auto": a part of the rows says how steep they are, and all rows are
+learned from in the end. Others fit a curve to ``validation_fraction`` of the rows, held back.
+""", of=("BoostClassifier", "TextBoostClassifier")),
     Param("edge", None, Number(optional=True), of=(FILTERED,), option="--edge"),
     Param("loss", "squared_error", Described("str or function"), of=("BoostRegressor",),
           option="--loss"),
