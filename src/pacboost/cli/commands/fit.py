@@ -231,6 +231,12 @@ def command(
     """
     from pacboost.cli.commands.fit_filtering import by_filtering, run_filtering
 
+    no_file = next((str(path) for path in data[1:] if not path.exists()), None)
+    is_named = context.get_parameter_source("categories") is ParameterSource.COMMANDLINE
+    if no_file is not None and is_named:
+        raise click.UsageError(
+            f"--categories takes no names; {no_file!r} was read as a second file"
+        )
     if by_filtering(data, arguments):
         refuse_others(context, "filtering")
         run_filtering(data, target, output, arguments)

@@ -131,7 +131,7 @@ class TextBoostClassifier(Boosted, Classifier):
     early_stopping: Any = False
     validation_fraction: float = 0.1
     eval_metric: Any = "log_loss"
-    calibrate: str | None = None
+    calibrate: str | None = "auto"
     certify: str | None = None
     holdout: float = 0.2
     delta: float = 0.05
@@ -185,6 +185,7 @@ class TextBoostClassifier(Boosted, Classifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        # scikit-learn's checks hand texts to estimators with these tags, and numbers to all others
         tags.input_tags.string = tags.input_tags.one_d_array = True
         tags.input_tags.two_d_array = tags.input_tags.sparse = tags.input_tags.allow_nan = False
         return tags
