@@ -145,6 +145,7 @@ def choose_threshold(
     score = rows.score(label)
     new = NewRows.select([model], X, labels, copies)
     choice = ThresholdChoice.of(score[new.kept], (labels == label)[new.kept], label, delta)
+    # the model that is kept was chosen by these rows, so that all that were tried share delta
     decision = replace(choice, sample=new.sample("held_out"), models=models).decide(name, wish)
     others = Family(tuple(map(new.marked, decision.others)), decision.others.delta)
     decision = replace(decision, certificate=new.marked(decision.certificate), others=others)

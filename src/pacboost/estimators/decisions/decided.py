@@ -66,6 +66,7 @@ def with_rule(estimator: BaseEstimator, rule: SetRule | IntervalRule) -> Any:
 def kept_rule(model: object, kind: type[Kind], name: str) -> Kind:
     """Return the rule for sets or intervals from a model file."""
     rule = getattr(getattr(model, "model_", None), "coverage", None)
+    # a file holds one rule, and intervals are no sets
     if not isinstance(rule, kind):
         raise NotCertified(
             f"{type(model).__name__} holds no {name}; give rows that had no part in the fit, and "

@@ -10,6 +10,7 @@ CURVES = ("sigmoid", "isotonic", "temperature")  # models/calibration.py has the
 
 OF_PROMISES = (
     Param("certify", None, Choice(("holdout",), optional=True), of=CERTIFIED, option="--certify"),
+    # bounds/out_of_bag.py names these; they are checked where rows are divided
     Param("certify", None, Described("str or None"), of=OUT_OF_BAG),
     Param("holdout", 0.2, Number(), """
 The share of rows that ``certify`` holds out. More of them give a tighter bound, and leave
