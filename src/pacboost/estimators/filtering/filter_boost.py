@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from pacboost.boosters.logit import Logit
 from pacboost.estimators.filtering.filter_fit import FilterFit
 from pacboost.estimators.filtering.filter_session import Session, Watcher
-from pacboost.estimators.filtering.filter_setup import check_rows
+from pacboost.estimators.filtering.filter_setup import check_rows, schema_of
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.nested import named
 from pacboost.estimators.inputs.aliases import accepts_aliases
@@ -21,9 +21,10 @@ from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.parameters import progress_after
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.estimators.parameters.checks import Seconds
-from pacboost.models.schema import Schema
+from pacboost.models.schema import ColumnOptions
 from pacboost.samples.same_example import check_copies
 from pacboost.samples.time_order import have_times
+from pacboost.sources.categories import FROM_DTYPE
 from pacboost.sources.optional import is_collection
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.choose import open_source
@@ -144,7 +145,10 @@ class FilterBoostClassifier(FilterFit):
 
         def rows(seed: int) -> AbstractOracle:
             self._schema, values, labels = check_rows(self._column_options(), X, y)
-            return ArrayOracle(values, labels, seed)
+            oracle = ArrayOracle(values, labels, seed)
+            if oracle.learned is not None:
+                self._schema = schema_of(oracle, type(self).__name__)
+            return oracle
 
         return self._fit(rows, None, check_copies(copies), has_times=have_times(X))
 
@@ -180,7 +184,7 @@ class FilterBoostClassifier(FilterFit):
         def opened(seed: int) -> AbstractOracle:
             seconds = Seconds(optional=True).checked("timeout", timeout)
             oracle = open_source(source, target, seed, client, seconds, **options)
-            self._schema = Schema(oracle.n_columns, oracle.names, owner=type(self).__name__)
+            self._schema = schema_of(oracle, type(self).__name__)
             return oracle
 
         return self._fit(opened, classes, check_copies(copies))
@@ -208,6 +212,9 @@ class FilterBoostClassifier(FilterFit):
 
             tell_batch(self.ledger_)
         return self
+
+    def _column_options(self) -> ColumnOptions:
+        return replace(super()._column_options(), categories=FROM_DTYPE)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

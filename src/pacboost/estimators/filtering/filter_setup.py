@@ -27,11 +27,14 @@ from pacboost.learners.learner import Learner
 from pacboost.models.file.checkpoint import load as load_checkpoint
 from pacboost.models.model import answer_names
 from pacboost.models.schema import ColumnOptions, Schema
+from pacboost.sources.dataframe import is_frame
+from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.arrow import release_memory
 from pacboost.sources.oracles.blocks import trim
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.remote import RemoteOracle
+from pacboost.sources.oracles.row_block import are_numbers
 from pacboost.training.filtering.arrivals import without_copies
 from pacboost.training.filtering.candidates import (
     MIN_ROWS_PER_OFFER,
@@ -177,6 +180,12 @@ def seed_of_run(estimator: Values) -> int:
     return draw_seed(estimator.random_state)
 
 
+def schema_of(oracle: AbstractOracle, owner: str) -> Schema:
+    """Return the columns of a source as a schema, which reads new rows."""
+    levels = NO_LEVELS if oracle.learned is None else oracle.learned.levels
+    return Schema(oracle.n_columns, oracle.names, levels, owner=owner)
+
+
 def check_rows(options: ColumnOptions, X: object, y: object) -> tuple[Schema, Any, NDArray[Any]]:
     """Return columns, rows and labels; cells of large arrays are checked when they are drawn."""
     is_matrix = isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and X.ndim == 2
@@ -187,6 +196,8 @@ def check_rows(options: ColumnOptions, X: object, y: object) -> tuple[Schema, An
         if labels.size != len(X):
             raise DataError(f"X has {len(X)} rows and y {labels.size} labels; give one for each")
         return Schema(X.shape[1], owner=options.owner), X, labels
+    if is_frame(X) and not are_numbers(X):  # ArrayOracle learns the columns from some rows
+        return Schema(X.shape[1], owner=options.owner), X, read_labels(y, len(X))
     schema, table = Schema.learn(X, options)
     labels = read_labels(y, table.n_rows)
     if table.names is not None:
