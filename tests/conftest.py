@@ -4,9 +4,8 @@ import gc
 import inspect
 import random
 import signal
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from functools import partialmethod
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -61,44 +60,11 @@ def is_slow(config: pytest.Config) -> bool:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    thin_out(items)
-    cover(items)
     order = config.getoption("order")
     if order == "reversed":
         items.reverse()
     elif order is not None:
         random.Random(int(order)).shuffle(items)
-
-
-def thin_out(items: list[pytest.Item]) -> None:
-    """Make slow tests of all but every k-th case of a test that is marked ``thinned(k)``."""
-    counts: dict[str, int] = {}
-    for item in items:
-        thinned = item.get_closest_marker("thinned")
-        if thinned is not None:
-            name = item.nodeid.partition("[")[0]
-            counts[name] = counts.get(name, -1) + 1
-            if counts[name] % thinned.args[0]:
-                item.add_marker(pytest.mark.slow)
-
-
-def cover(items: list[pytest.Item]) -> None:
-    """Make combinations of ``each_value`` slow that show no value for the first time."""
-    grids: dict[str, list[tuple[pytest.Item, Sequence[str]]]] = {}
-    for item in items:
-        case = getattr(item, "callspec", None)
-        if case is not None and item.get_closest_marker("each_value") is not None:
-            grids.setdefault(item.nodeid.partition("[")[0], []).append((item, case._idlist))
-    for cases in grids.values():
-        axes = [list(dict.fromkeys(axis)) for axis in zip(*(ids for _, ids in cases), strict=True)]
-        longest = max(map(len, axes))
-        diagonal = [[axis[k % len(axis)] for axis in axes] for k in range(longest)]
-        uncovered = {pair for axis in enumerate(axes) for pair in product([axis[0]], axis[1])}
-        uncovered -= {pair for _, ids in cases if list(ids) in diagonal for pair in enumerate(ids)}
-        for item, ids in cases:
-            if list(ids) not in diagonal and uncovered.isdisjoint(enumerate(ids)):
-                item.add_marker(pytest.mark.slow)
-            uncovered.difference_update(enumerate(ids))
 
 
 @pytest.fixture

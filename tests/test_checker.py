@@ -24,6 +24,7 @@ from pacboost.models.file import container
 from pacboost.models.file import format as model_file
 from tests import checker_words
 from tests.cli.running import well
+from tests.grids import each_value
 from tests.model_files import changed, forged, opened
 from tests.models.kinds import KINDS, saved
 
@@ -196,7 +197,7 @@ def test_two_thousand_random_and_altered_models(tmp_path: Path) -> None:
         agree(seed, tmp_path / "m.pacb")
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("k", [0, 1, 17, 60, 119, 120])
 @pytest.mark.parametrize("n", [120, 5000])
 @pytest.mark.parametrize("delta", [0.3, 0.05, 1e-9, 1e-200])

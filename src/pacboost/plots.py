@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.fitted.judging import (
+    labelled,
     margins_after,
     refuse_half,
     staged_errors,
@@ -65,7 +66,7 @@ def rounds(
     ax : matplotlib axes, default=None
     """
     refuse_half(X, y)
-    model, X = vote_of(model, X)
+    model = vote_of(model)
     ledger: Ledger = model.model_.ledger
     test: Sequence[float] | None = None
     if X is not None and not is_regressor(model):
@@ -412,7 +413,7 @@ def _shade(place: int, count: int) -> tuple[float, float, float]:
 def _margins(
     model: BaseEstimator, X: ArrayLike, y: ArrayLike, rounds: Sequence[int] | None
 ) -> dict[int, Doubles]:
-    model, X = vote_of(model, X)
-    sample = model._labelled(X, y)
+    model = vote_of(model)
+    sample = labelled(model, X, y)
     with using(model.n_jobs):
         return margins_after(model.model_, sample, rounds)

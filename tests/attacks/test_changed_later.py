@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 import pacboost
 from pacboost import AdaBoostClassifier, BoostRegressor
 from pacboost.errors import NotCertified, ParameterError
+from tests.grids import each_value
 
 CLASSIFIERS = [
     AdaBoostClassifier(n_estimators=10, random_state=0),
@@ -140,7 +141,7 @@ def test_thresholds_and_sets_do_not_follow_a_classifier_that_learns_in_place(nam
     assert (covering.predict_set(new) == held).all()
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("wrap", [lambda model: model, FrozenEstimator], ids=["plain", "frozen"])
 @pytest.mark.parametrize(
     "make", [lambda: SGDRegressor(random_state=0), lambda: RandomForestRegressor(5)]

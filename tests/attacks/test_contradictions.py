@@ -23,6 +23,7 @@ from pacboost.bounds.measured import certificate
 from pacboost.errors import FileError, ParameterError
 from pacboost.questions.verify import verify
 from tests.attacks.forging import consistent, fooled, other_words
+from tests.grids import each_value
 from tests.model_files import forged, opened
 from tests.models.kinds import numbers
 
@@ -112,7 +113,7 @@ def test_a_contradiction_does_not_hold(
     assert checker.FAILS in {answer for _, answer, _ in checker.check(path.read_bytes())}
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("name", [*WISHES, "sets"])
 @pytest.mark.parametrize("place", [0, 1])
 def test_no_other_words_of_a_decision_hold(

@@ -15,6 +15,7 @@ from pacboost.errors import PacboostError
 from pacboost.sources.file_rows import read_csv
 from tests.attacks.worlds import make, public_classifiers
 from tests.bounds.coverage import allowed_violations
+from tests.grids import each_value
 from tests.runs import several_runs
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -81,7 +82,7 @@ def test_every_classifier_is_listed() -> None:
     assert sorted(EXPECTED) == sorted(public_classifiers("certify"))
 
 
-@pytest.mark.each_value
+@each_value
 @several_runs(6, 12)
 @pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.parametrize("certify", ["holdout", "oob"])

@@ -34,6 +34,7 @@ from pacboost.theory import certify_by_training_rows
 from tests.attacks.worlds import make, public_classifiers
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.data import HOME
+from tests.grids import each_value
 from tests.public import estimators
 from tests.runs import several_runs
 
@@ -165,7 +166,7 @@ MEMORISING: dict[str, Callable[[int], Any]] = {
 }
 
 
-@pytest.mark.each_value
+@each_value
 @several_runs(6, 300)
 @pytest.mark.parametrize("way", MEMORISING)
 @pytest.mark.parametrize("world", [visits, dated_visits])

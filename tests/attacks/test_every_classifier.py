@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pacboost.bounds.wording import NEW_EXAMPLES
 from tests.attacks.worlds import coins, make, public_classifiers
 from tests.bounds.coverage import allowed_violations
+from tests.grids import one_in
 from tests.runs import several_runs
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -135,7 +136,7 @@ def test_every_classifier_is_listed_in_every_mode() -> None:
     assert {name: set(listed) for name, listed in EXPECTED.items()} == found
 
 
-@pytest.mark.thinned(7)
+@one_in(7)
 @several_runs(FEW, 10)
 @pytest.mark.parametrize(("name", "certify", "world", "expected"), cases())
 def test_coins_are_never_certified(

@@ -31,6 +31,7 @@ from pacboost.errors import InputWarning
 from pacboost.samples.same_example import share_learned, share_repeated
 from pacboost.samples.time_order import have_times
 from tests.attacks.worlds import coins
+from tests.grids import each_value
 
 Rows = tuple[Any, NDArray[Any]]
 OPTIONS: dict[str, Any] = {"random_state": 0, "n_jobs": 1}
@@ -237,7 +238,7 @@ TIMED = [
 ]  # fmt: skip
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.filterwarnings("ignore::pacboost.errors.InputWarning")
 @pytest.mark.parametrize("door", TIMED)
 @pytest.mark.parametrize("stamped", [with_dates, with_numbers, lambda frame: frame])

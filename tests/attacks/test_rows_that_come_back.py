@@ -30,6 +30,7 @@ from pacboost.questions.answering import certify_answers
 from pacboost.samples import row_hashes
 from tests.attacks.worlds import coins
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.grids import each_value
 from tests.runs import several_runs
 
 Rows = tuple[NDArray[Any], NDArray[Any]]
@@ -66,7 +67,7 @@ def every_row_twice_on_both_sides(seed: int) -> tuple[Rows, Rows]:
     return learned, learned
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("world", [part_of_a_table, every_row_twice, every_row_twice_on_both_sides])
 def test_old_rows_are_refused(world: Callable[[int], tuple[Rows, Rows]], door: str) -> None:

@@ -19,6 +19,7 @@ from pacboost.questions import verdict
 from pacboost.questions.answering import certify_answers
 from pacboost.theory import plan
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.grids import each_value
 from tests.runs import RUNS
 
 WISHES = {"recall": 0.6, "false_positive_rate": 0.4, "precision": 0.5, "target_error": 0.5}
@@ -64,7 +65,7 @@ def broken(name: str, runs: int, kind: Any, several: int = 6) -> tuple[int, int]
     return false, certified
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 @pytest.mark.parametrize("name", ["recall", "false_positive_rate"])
 def test_rows_served_alone_keep_the_promise(name: str, kind: Any) -> None:
@@ -123,7 +124,7 @@ def some_text(labels: Any) -> Any:
     return mixed
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize(
     "change",

@@ -134,7 +134,6 @@ def fitted(request: pytest.FixtureRequest) -> tuple[Any, Data, Any, NDArray[Any]
         return make(name).fit(X, y), data, X, y
 
 
-@pytest.mark.each_value
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_training_rows_are_refused(fitted: Any, attack: str) -> None:
     model, data, X, y = fitted
@@ -170,7 +169,6 @@ def test_files_remember(fitted: Any, tmp_path: Path) -> None:
     assert found.claim.startswith("If these rows are new: ")
 
 
-@pytest.mark.each_value
 @pytest.mark.parametrize("wrap", ["pipeline", "frozen", "search", "calibrated", "voting"])
 def test_wrappers_are_looked_through(fitted: Any, wrap: str) -> None:
     model, data, X, y = fitted

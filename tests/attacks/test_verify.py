@@ -30,6 +30,7 @@ from tests.attacks.forging import (
     unanswered,
 )
 from tests.cli.running import run
+from tests.grids import one_in
 from tests.model_files import changed, forged, opened
 from tests.models.kinds import frame, numbers
 
@@ -103,7 +104,7 @@ def flipped(value: Any) -> Any:
     return 1 if value is None else [1]
 
 
-@pytest.mark.thinned(3)
+@one_in(3)
 @pytest.mark.parametrize("kind", MADE)
 def test_every_leaf_of_a_file_counts(kind: str, fresh: Any) -> None:
     """Change one leaf after the other: the file does not load, or its certificate falls."""

@@ -17,6 +17,7 @@ from pacboost.theory import certify_by_training_rows
 from tests.attacks import worlds as kinds
 from tests.attacks.worlds import KINDS, World, coins, is_false, make, public_classifiers
 from tests.bounds.coverage import check_coverage
+from tests.grids import one_in
 from tests.runs import RUNS, several_runs
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -142,7 +143,7 @@ MODES = [
 ]
 
 
-@pytest.mark.thinned(2)
+@one_in(2)
 @pytest.mark.parametrize(
     ("name", "certify"),
     [case for case in MODES if case[1] or case[0] not in public_classifiers("certify")],

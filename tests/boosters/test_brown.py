@@ -21,6 +21,7 @@ from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run import loop, stop_reason
 from tests.examples import examples
+from tests.grids import each_value
 from tests.training.run.prefixes import class_samples, shares
 from tests.worlds import make_sample, noisy
 
@@ -31,7 +32,7 @@ def mean_cost(rules: Brown, run: loop.Run) -> float:
     return float((shares(run.sample, units=False) * costs).sum())
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize(("edge", "epsilon"), [(0.2, 0.2), (0.3, 0.1), (0.4, 0.05), (0.6, 0.01)])
 def test_when_time_is_used_up_the_error_is_met(edge: float, epsilon: float, order: str) -> None:

@@ -22,6 +22,7 @@ from pacboost.training.run.loop import Run
 from tests.boosters.margins import NAMES, SOFT, advance, check_best, largest_margin, made
 from tests.data import real_data
 from tests.examples import examples
+from tests.grids import each_value
 from tests.worlds import make_sample, noisy
 
 TOLERANCE = {"corrective_erlp": 0.2, "mlp": 0.04}
@@ -40,7 +41,7 @@ def real_sample(name: str, target: str) -> Sample:
     return make_sample(np.nan_to_num(labelled.table.rows().astype(float)), signs)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     ("seed", "share", "weighted"),
@@ -110,7 +111,7 @@ def test_broken_boosters_are_caught(twin: Any) -> None:
         check_best(twin(0.5, 0.02), world(2), Stump(), 40)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "lp"])
 @pytest.mark.parametrize("share", [0.0, 0.1])
 @pytest.mark.parametrize(("edge", "order"), [(0.15, "random"), (0.3, "heavy"), (0.6, "light")])

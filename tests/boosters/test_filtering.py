@@ -21,6 +21,7 @@ from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from tests.examples import examples
+from tests.grids import each_value
 from tests.training.run.prefixes import class_samples, shares
 from tests.worlds import make_sample, noisy
 
@@ -102,7 +103,7 @@ def test_stumps_pay_for_their_edges(sample: Sample, kind: tuple[Account, float])
     check_the_fall(kind[0], sample, Stump(), 30, kind[1])
 
 
-@pytest.mark.each_value
+@each_value
 @ACCOUNTS
 @pytest.mark.parametrize("edge", [0.05, 0.2, 0.5, 0.9])
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
@@ -123,7 +124,7 @@ def test_falls_that_do_not_pay_the_price_are_caught(
         check_the_fall(account, sample, Adversary(edge), rounds, rate, share)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize(("edge", "epsilon"), [(0.2, 0.1), (0.4, 0.1), (0.3, 0.05), (0.6, 0.01)])
 @pytest.mark.parametrize("rules", [FilterBoost(), FilterBoost(0.5), Mada()])
@@ -159,7 +160,7 @@ def test_no_row_weighs_more_than_it_can(account: Account, sample: Sample, rate: 
         assert request.weights == pytest.approx(expected, rel=1e-12, abs=1.5)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("rate", [0.2, 0.7])
 @pytest.mark.parametrize(("edge", "epsilon"), [(0.4, 0.1), (0.6, 0.05)])
 def test_smaller_votes_keep_a_longer_promise(edge: float, epsilon: float, rate: float) -> None:
@@ -223,7 +224,7 @@ def test_fewer_rounds_than_in_the_paper(edge: float, epsilon: float) -> None:
     assert 0 < Smooth(edge, epsilon).most_rounds(edge, epsilon) < paper
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize(("edge", "epsilon"), [(0.2, 0.1), (0.4, 0.1), (0.3, 0.05), (0.6, 0.01)])
 def test_in_the_promised_rounds_rows_get_their_margin(

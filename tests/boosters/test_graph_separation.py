@@ -17,6 +17,7 @@ from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from pacboost.training.run.stop_reason import Stop
 from tests.examples import examples
+from tests.grids import each_value
 from tests.training.run.prefixes import class_samples
 from tests.worlds import make_sample, noisy, small_samples
 
@@ -42,7 +43,7 @@ def separate(rules: GraphSeparation, edge: float, order: str) -> Run:
     return run
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize("edge", [0.05, 0.1, 0.2, 0.5])
 def test_so_many_rounds_leave_no_mixed_pattern(edge: float, order: str) -> None:

@@ -20,6 +20,7 @@ from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.samples.sample import Sample
 from pacboost.training.run.loop import Run
 from tests.examples import examples
+from tests.grids import each_value
 from tests.training.run.prefixes import class_samples, sample_of, shares
 from tests.worlds import noisy
 
@@ -90,7 +91,7 @@ def clusters(rows: int, classes: int, seed: int) -> Sample:
     return sample_of(X, labels, classes, base)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("classes", [2, 3, 5])
 @pytest.mark.parametrize("most_target", [4.0, math.inf])
@@ -141,7 +142,7 @@ def test_l2_is_counted_in_rows(sample: Sample, l2: float) -> None:
             assert values == pytest.approx(step, abs=1e-9)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("classes", [2, 3, 6])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("most_target", [4.0, math.inf])

@@ -18,6 +18,7 @@ from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run import loop, stop_reason
 from tests.examples import examples
+from tests.grids import each_value
 from tests.training.run.prefixes import class_samples, shares
 from tests.worlds import make_sample, noisy
 
@@ -31,7 +32,7 @@ def boosted(rules: Majority, edge: float, order: str = "random") -> loop.Run:
     return run
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize(("edge", "epsilon"), PROMISES)
 def test_the_promise_is_kept_in_the_promised_rounds(
@@ -174,7 +175,7 @@ def lost(k: int, done: int, p: Fraction, heads: int) -> Fraction:
     return sum((math.comb(n, j) * p**j * (1 - p) ** (n - j) for j in terms), Fraction(0))
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("p", CHANCES)
 @pytest.mark.parametrize("k", [1, 3, 9, 21])
 def test_the_tables_are_those_of_exact_fractions(k: int, p: Fraction) -> None:
@@ -192,7 +193,7 @@ def test_the_tables_are_those_of_exact_fractions(k: int, p: Fraction) -> None:
     assert ends.tolist() == [float(r <= k // 2) for r in range(k + 1)]
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("p", CHANCES)
 @pytest.mark.parametrize("k", [1, 3, 9, 21])
 def test_who_has_no_majority_costs_no_less_than_half_would(k: int, p: Fraction) -> None:

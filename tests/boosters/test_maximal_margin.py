@@ -22,6 +22,7 @@ from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from tests.boosters.margins import best_of_stumps, small_set
 from tests.examples import examples
+from tests.grids import each_value, one_in
 from tests.training.run.prefixes import class_samples, shares
 from tests.worlds import make_sample, noisy
 
@@ -93,7 +94,7 @@ def test_plain_adaboost_does_not_come_as_far(edge: float) -> None:
         assert reached(AdaBoost()) > limit + 0.02
 
 
-@pytest.mark.thinned(3)
+@one_in(3)
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("rules", [ArcGV(0.02), AdaBoostV(0.05)])
 def test_within_the_tolerance_of_a_linear_program(rules: MarginGoal, seed: int) -> None:
@@ -112,7 +113,7 @@ def test_within_the_tolerance_of_a_linear_program(rules: MarginGoal, seed: int) 
         assert best == pytest.approx(1)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize("edge", [0.2, 0.5])
 def test_the_margin_passes_any_below_the_edge(edge: float, order: str) -> None:
@@ -151,7 +152,7 @@ def test_no_vote_for_a_rule_below_the_margin() -> None:
     assert rules.vote_at(state, 0.2) == 0
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize(("edge", "tolerance"), [(0.1, 0.15), (0.2, 0.1), (0.4, 0.1), (0.6, 0.3)])
 def test_in_the_promised_rounds_all_rows_have_the_margin(

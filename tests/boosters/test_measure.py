@@ -18,6 +18,7 @@ from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from pacboost.training.run.stop_reason import Stop
 from tests.examples import examples
+from tests.grids import each_value
 from tests.worlds import make_sample, noisy
 
 Floats = NDArray[np.float64]
@@ -153,7 +154,7 @@ def check_the_lecture(run: Run, rules: Measure, rounds: int) -> int:
     return len(run.done)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize(("edge", "epsilon", "share"), [(0.5, 0.25, 1.0), (0.25, 0.25, 0.75)])
 def test_the_lecture_on_a_cube(edge: float, epsilon: float, share: float, order: str) -> None:
@@ -182,7 +183,7 @@ def test_a_measure_of_half_the_weight_is_caught() -> None:
         check_the_lecture(Run(cube(5, seed=3), Adversary(0.5), rules), rules, 64)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize(("edge", "epsilon"), [(0.2, 0.1), (0.4, 0.1), (0.3, 0.05), (0.6, 0.01)])
 @pytest.mark.parametrize("share", [0.75, 1.0])

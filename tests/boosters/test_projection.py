@@ -24,6 +24,7 @@ from pacboost.samples.sample import Sample, Signs
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from tests.examples import examples
+from tests.grids import each_value
 from tests.training.run.prefixes import class_samples, sample_of, shares
 from tests.worlds import make_sample, noisy
 
@@ -103,7 +104,7 @@ def test_the_bound_whatever_the_learner(
     check_smooth_and_bounded(sample, learner, Projection(edge, epsilon), 25)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize(("edge", "epsilon"), [(0.2, 0.1), (0.4, 0.1), (0.3, 0.05), (0.6, 0.01)])
 def test_the_error_is_below_epsilon_after_the_promised_rounds(

@@ -27,6 +27,7 @@ from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.training.run.loop import Run
 from pacboost.training.run.scores import cell_sums
+from tests.grids import each_value
 
 Numbers = NDArray[np.float64]
 WIDE = st.floats(1e-100, 1e100) | st.floats(-1e100, -1e-100) | st.just(0.0)
@@ -89,7 +90,7 @@ def test_sums_of_whole_numbers_stay_exact(targets: list[float], base: list[float
     assert int(np.abs(request.pulls).sum()) <= request.pull < MAX_TOTAL
 
 
-@pytest.mark.each_value
+@each_value
 @WEIGHTED
 @pytest.mark.parametrize("l2", [0.0, 3.0])
 def test_values_are_shrunk_means_of_residuals(weighted: bool, l2: float) -> None:
@@ -124,7 +125,7 @@ def test_scores_add_up_alike_in_any_order(values: list[float], chance: Any) -> N
     assert sum(complete) == sum(shuffled)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("rate", [0.1, 0.5, 1.0])
 @WEIGHTED
 def test_loss_falls_by_what_the_identity_says(rate: float, weighted: bool) -> None:
@@ -164,7 +165,7 @@ def brute_force(X: Numbers, y: Numbers, own: Numbers) -> float:
     return best / float(own.sum())
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("seed", range(5))
 @WEIGHTED
 def test_first_tree_is_the_best_split_there_is(seed: int, weighted: bool) -> None:
@@ -219,7 +220,7 @@ def test_values_are_shrunk_medians_of_the_cells(weighted: bool) -> None:
     assert result[3] == 0
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("rate", [0.1, 1.0])
 @WEIGHTED
 def test_every_leaf_is_best_and_the_loss_never_rises(rate: float, weighted: bool) -> None:
@@ -245,7 +246,7 @@ def test_every_leaf_is_best_and_the_loss_never_rises(rate: float, weighted: bool
         assert done.entry.training_error == pytest.approx(after, rel=1e-12)
 
 
-@pytest.mark.each_value
+@each_value
 @WEIGHTED
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 def test_quantiles_of_leaves_are_best_and_the_loss_never_rises(
@@ -357,7 +358,7 @@ def test_slopes_are_those_of_half_the_deviance(kind: type[Any]) -> None:
         assert (curvatures == 1).all()
 
 
-@pytest.mark.each_value
+@each_value
 @KINDS
 @WEIGHTED
 @pytest.mark.parametrize("rate", [0.3, 1.0])

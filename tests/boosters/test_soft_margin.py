@@ -16,6 +16,7 @@ from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from tests.boosters.margins import advance, check_best, check_gains, entropy, largest_margin
+from tests.grids import each_value
 from tests.training.run.prefixes import shares
 from tests.worlds import make_sample, noisy
 
@@ -33,7 +34,7 @@ def check_every_program(
     return run
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.4, None])
 @pytest.mark.parametrize("learner", [Stump(), Adversary(0.3), Adversary(0.2, "heavy")])
 def test_the_program_of_every_round(share: float | None, learner: Learner) -> None:
@@ -72,7 +73,7 @@ class Slow(ERLP):
         return replace(state, votes=whole_votes(0.999 * state.votes + 0.001 * votes))
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("tolerance", [0.01, 0.1, 0.5])
 @pytest.mark.parametrize("share", [0.01, 0.3, 0.9])
 def test_the_bound_on_rounds_is_that_of_the_paper(share: float, tolerance: float) -> None:
@@ -125,7 +126,7 @@ def check_progress(rules: Soft, sample: Sample, learner: Learner, most: int) -> 
     return run
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.4])
 @pytest.mark.parametrize("learner", [Stump(), Adversary(0.3), Adversary(0.2, "heavy")])
 def test_every_round_moves_the_weights_on(share: float, learner: Learner) -> None:
@@ -205,7 +206,7 @@ def test_fewer_rounds_than_steps_alone() -> None:
 SMOOTHED = [ERLP, CorrectiveERLP, MLP]
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("kind", SMOOTHED)
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.4, None])
 @pytest.mark.parametrize("learner", [Stump(), Adversary(0.3), Adversary(0.2, "heavy")])

@@ -12,6 +12,7 @@ from pacboost.bounds.coverages import COVERAGES
 from pacboost.bounds.known_measures import MEASURES
 from pacboost.errors import ParameterError
 from pacboost.theory import sample_sizes, sequence
+from tests.grids import each_value
 
 ONE = Certificate(
     value=0.1169,
@@ -113,7 +114,7 @@ QUANTITIES = {**MEASURES, **COVERAGES}
 PLAIN_NUMBERS = {name for name, kind in QUANTITIES.items() if not kind.in_per_cent} | {wording.GAP}
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("of_what", [*wording.SUBJECTS, *QUANTITIES, wording.GAP])
 @pytest.mark.parametrize("checked", [True, False])
 def test_every_claim_is_a_sentence_with_its_number(of_what: str, checked: bool) -> None:

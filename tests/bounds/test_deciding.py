@@ -15,6 +15,7 @@ from pacboost.questions.calibration_rows import CalibrationRows
 from pacboost.questions.new_rows import NewRows
 from pacboost.questions.thresholds import ThresholdChoice, read_wish
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.grids import each_value
 
 VECTORS = {
     (59, 0.05): 1, (100, 0.05): 2, (200, 0.05): 5, (1000, 0.05): 39, (1000, 0.01): 5,
@@ -124,7 +125,7 @@ IN_FULL = [
 ]  # fmt: skip
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("case", [*CASES, *IN_FULL])
 def test_promises_are_kept(case: tuple[str, object, int, float, int], ties: bool) -> None:
@@ -280,7 +281,7 @@ COVERING_IN_FULL = [
 ]  # fmt: skip
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("case", [*COVERING, *COVERING_IN_FULL])
 def test_promises_of_covering_are_kept(case: tuple[int, float, float, int], ties: bool) -> None:

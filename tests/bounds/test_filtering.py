@@ -22,6 +22,7 @@ from pacboost.numerics.growth import targets
 from pacboost.numerics.sequences import kt_upper
 from pacboost.questions.verify import recompute
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.grids import each_value
 
 REFILL = Refill(
     number=3, rounds=17, draws=1500, fresh=1000, accepted=90, scale=1.0, mean=0.05, lower=0.03,
@@ -140,7 +141,7 @@ def test_half_of_delta_for_each_holds() -> None:
 # The certificate of the recursion: its number, its refusal, and that it can be made again.
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("epsilon", [0.3, 0.1, 0.01, 1e-6])
 @pytest.mark.parametrize("weak", [0.3, 0.45, 0.49])
 def test_targets_lead_back_to_epsilon(epsilon: float, weak: float) -> None:

@@ -13,6 +13,7 @@ from pacboost.bounds import losses, rates
 from pacboost.errors import ParameterError
 from pacboost.numerics.kl import kl_lower, kl_upper
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.grids import each_value
 from tests.runs import several_runs
 
 Counts = NDArray[np.int64]
@@ -72,7 +73,7 @@ IN_FULL = [
 ]  # fmt: skip
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("chances", [COMMON, RARE])
 @pytest.mark.parametrize(("n", "delta", "runs"), [(20, 0.05, 2000), (1000, 0.05, 2000), *IN_FULL])
 def test_coverage(chances: tuple[float, ...], n: int, delta: float, runs: int) -> None:

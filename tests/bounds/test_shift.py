@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from pacboost import certify, measures, shift, verify
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.class_shares import shares_upper
 from pacboost.bounds.measured import certificate
 from pacboost.bounds.rates import rate_upper
-from pacboost.bounds.shift import MOVES, farthest, largest_error, shares_upper, stays
+from pacboost.bounds.shift import MOVES, farthest, largest_error, stays
 from pacboost.errors import NotCertified, ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.data import real_data

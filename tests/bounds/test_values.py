@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pacboost.bounds import (
+    class_shares,
     counting,
     coverage,
     deciding,
@@ -92,7 +93,7 @@ VALUES: list[tuple[Any, Any]] = [
     (selective.answered_share(600, 600, 1000, 0.05), [0.5689, 0.6305]),
     (shift.moved_upper("rates.rate_upper", "ratio", 2, k=3, n=100, delta=0.05), 0.151422),
     (shift.moved_lower("rates.rate_lower", "ratio", 2, k=97, n=100, delta=0.05), 0.848578),
-    (shift.shares_upper([[3, 100], [5, 50]], SHARES, 0.05), 0.164952),
+    (class_shares.shares_upper([[3, 100], [5, 50]], SHARES, 0.05), 0.164952),
     ([shift.largest_error(0.05, move, by) for move, by in MOVES.items()],
      [0.0975, 0.1, 0.15, 0.172949, 0.11892]),
     ([shift.farthest(0.05, 0.1, move) for move in shift.MOVES],

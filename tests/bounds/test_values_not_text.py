@@ -11,21 +11,43 @@ from pacboost.bounds.measured import certificate
 from tests.markdown import HOUSE
 
 PACKED = re.compile(
-    r'endswith\("_(lower|upper)"|\.partition\("(; |x|/)"|\.split\("(x|; |\|)"\)|for sign in name'
+    r'endswith\("_(lower|upper)"|\.partition\("(; |x|/)"|\.split\("(x|/|; |\|)"\)|for sign in name'
     r"|removeprefix\(str|json\.loads\(.*(details|inputs)|fullmatch\(.*(sample|assumption)"
+    r"|\.(remove(pre|suf)fix|replace|r?partition|r?split|startswith|endswith|fullmatch)"
+    r"\(f?\"([^\"]*([a-z,] | [a-z%])[^\"]*)\""
 )
 """Sides in names, counts such as "40x0 20x2048" and "3/100", sentences that are taken apart."""
-ROOMS = ("bounds", "questions", "samples", "monitoring", "reports")
+OTHERS = {
+    "cli/commands/ask.py": "what a person types is text",
+    "cli/commands/fit.py": "options are declared as click writes them, --yes/--no",
+    "cli/group.py": "the same",
+    "numerics/markup.py": "a character of HTML",
+    "reports/text.py": "the recorded words of a rule are cut to fit a line",
+}
+"""Files that may take text apart, and why."""
+ROOMS = (
+    "boosters", "bounds", "cli", "estimators", "fit", "hypotheses", "learners", "ledgers",
+    "models", "monitoring", "numerics", "questions", "reports", "samples", "theory", "training",
+)  # fmt: skip
 
 
-def test_a_packed_value_is_found() -> None:
-    for line in ('pairs = word.partition("x")', 'lower = certificate.bound.endswith("_lower")'):
-        assert PACKED.search(line)
+@pytest.mark.parametrize(
+    "line",
+    ['pairs = word.partition("x")', 'lower = certificate.bound.endswith("_lower")',
+     'condition.removesuffix(" or missing")', 'size.removesuffix(" %")',
+     'note = decision.sentence.removeprefix(str(head))', 'rule.split(", else ")[0]',
+     'k, n = part.split("/")[0]', 'of = claim.replace(" is wrong on", "")'],
+)  # fmt: skip
+def test_a_packed_value_is_found(line: str) -> None:
+    assert PACKED.search(line)
 
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_no_value_is_packed_in_text(room: str) -> None:
-    for path in (HOUSE / "src" / "pacboost" / room).rglob("*.py"):
+    source = HOUSE / "src" / "pacboost"
+    for path in (source / room).rglob("*.py"):
+        if str(path.relative_to(source)) in OTHERS:
+            continue
         for line in path.read_text(encoding="utf-8").splitlines():
             assert not PACKED.search(line), (path.name, line)
 

@@ -18,6 +18,7 @@ from pacboost.loading import load
 from pacboost.models.file.format import model_bytes
 from pacboost.sources.oracles import csv_lines, lines
 from tests.cli.running import answer, refused, run, well, write_csv
+from tests.grids import each_value, one_in
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -123,7 +124,7 @@ def test_a_folder_and_its_files_give_the_same_model(folder: Path, tmp_path: Path
     assert again.decision_function(rows).tolist() == direct.decision_function(rows).tolist()
 
 
-@pytest.mark.thinned(3)
+@one_in(3)
 @pytest.mark.parametrize("ask", [["--filter"], ["--memory", "4GB"], ["--time", "60s"]])
 def test_a_csv_file_if_asked_to(table: Path, ask: list[str]) -> None:
     shown(fit(table, "--target", "y", *SMALL[:2], *ask))
@@ -168,7 +169,7 @@ def test_a_table_and_a_query(database: Path) -> None:
     assert "rounds 6" in well("fit", database, "--query", query, "--target", "y", *SMALL)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("booster", ["logit", "measure", "mada", "smooth", "projection"])
 @pytest.mark.parametrize("learner", ["stump", "tree"])
 def test_every_booster(folder: Path, booster: str, learner: str) -> None:

@@ -17,6 +17,7 @@ from pacboost.sources import arrays, data_file, file_rows
 from pacboost.training.run.loop import Run
 from pacboost.training.run.rounds import FinishedRound
 from tests.cli.running import answer, refused, run, well, write_csv
+from tests.grids import each_value, one_in
 from tests.worlds import noisy
 
 STUMPS = ["--booster", "adaboost", "--learner", "stump"]
@@ -81,7 +82,7 @@ def test_fit_boosts_trees_on_categories(coloured: Path, tmp_path: Path) -> None:
     assert loaded.score(read.table, read.labels) > 0.85
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("learner", ["stump", "tree"])
 def test_every_booster_is_fitted_saved_and_verified(
@@ -173,7 +174,7 @@ def houses(tmp_path: Path) -> Path:
     return write_csv(tmp_path / "houses.csv", columns())
 
 
-@pytest.mark.thinned(2)
+@one_in(2)
 @pytest.mark.parametrize("loss", loss_names())
 def test_every_loss_fits_and_predicts(loss: str, houses: Path, tmp_path: Path) -> None:
     model = tmp_path / "m.pacb"

@@ -220,7 +220,6 @@ def test_what_is_not_named_is_missing(people_model: Path) -> None:
     assert found["confidence"] == model.predict_proba(pandas.DataFrame(row))[0, 0]
 
 
-@pytest.mark.each_value
 @pytest.mark.parametrize("part", ["height=2", "size", "=3"])
 def test_no_such_column(people_model: Path, part: str) -> None:
     assert "its columns are size" in refused("ask", people_model, part)

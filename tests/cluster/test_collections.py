@@ -16,6 +16,7 @@ from pacboost.estimators.inputs import gathering
 from pacboost.questions import fetched_rows
 from tests.cluster.clusters import bytes_of, forgets
 from tests.estimators.filter_sources import noisy, small, write_parquet
+from tests.grids import each_value
 
 ROWS, GROUP = 4000, 1000
 
@@ -122,7 +123,7 @@ def large_arrays() -> tuple[Any, Any]:
     return da.zeros((LARGE, 20), chunks=(10**6, -1)), da.zeros(LARGE, chunks=10**6)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("lies_in", ["frame", "arrays"])
 @pytest.mark.parametrize(
     ("name", "reads_blocks"),

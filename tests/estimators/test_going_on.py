@@ -26,6 +26,7 @@ from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.models.file.format import model_bytes
 from pacboost.theory import BoostByMajority
+from tests.grids import one_in
 from tests.worlds import noisy
 
 Rows = NDArray[np.float64]
@@ -161,7 +162,7 @@ def test_going_on_ends_as_one_fit(name: str) -> None:
     assert content(case.fit(part.set_params(n_estimators=9))) == content(whole)
 
 
-@pytest.mark.thinned(2)
+@one_in(2)
 @every
 def test_a_file_gives_the_kind_back_and_no_record_to_go_on_from(name: str, tmp_path: Path) -> None:
     case, path = CASES[name], tmp_path / "model.pacb"
@@ -237,7 +238,7 @@ def refused(case: Case, model: Any, match: str, **other: Any) -> None:
     assert content(model) == before
 
 
-@pytest.mark.thinned(3)
+@one_in(3)
 @every
 def test_other_data_and_fewer_rounds_are_refused(name: str) -> None:
     case = CASES[name]

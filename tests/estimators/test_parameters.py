@@ -27,6 +27,7 @@ from pacboost.estimators.parameters.table import PARAMS, declared
 from pacboost.estimators.parameters.values import Values
 from pacboost.learners import Tree
 from pacboost.theory import BoostByMajority
+from tests.grids import one_in
 from tests.public import estimators
 
 X = np.random.default_rng(0).normal(size=(400, 6))
@@ -196,7 +197,7 @@ def small_fit(kind: Any, **given: Any) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.thinned(30)
+@one_in(30)
 @pytest.mark.parametrize(
     ("kind", "name"),
     [

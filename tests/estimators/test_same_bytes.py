@@ -16,6 +16,7 @@ from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor
 from pacboost.kernels import team
 from pacboost.models.file.format import model_bytes
 from pacboost.sources.file_rows import read_csv
+from tests.grids import each_value, one_in
 
 Rows = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -78,7 +79,7 @@ RUNS: dict[str, tuple[Data, int, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("name", RUNS)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_threads_change_no_byte(name: str, weighted: bool) -> None:
@@ -120,7 +121,7 @@ FORMS: dict[str, Callable[[Rows], Any]] = {
 }
 
 
-@pytest.mark.each_value
+@each_value
 @KINDS
 @pytest.mark.parametrize("form", FORMS)
 def test_the_form_of_rows_changes_no_byte_and_no_score(data: Data, form: str) -> None:
@@ -149,7 +150,7 @@ def test_csv_file_changes_no_byte(data: Data, tmp_path: Path) -> None:
     assert np.array_equal(model.decision_function(rows.table), scores)
 
 
-@pytest.mark.each_value
+@each_value
 @KINDS
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seed", range(2))
@@ -166,7 +167,7 @@ def split(X: Rows, y: Labels, weights: Rows, shares: Rows) -> tuple[Rows, Labels
     return np.vstack([X, X]), np.concatenate([y, y]), shared
 
 
-@pytest.mark.each_value
+@each_value
 @KINDS
 @pytest.mark.parametrize("rows", [40, 510, 600])
 @pytest.mark.parametrize("weight", [1.0, 0.1, None])  # quantiles tie at 0.1, up to rounding
@@ -181,7 +182,7 @@ def test_sharing_weights_over_two_copies_changes_no_rule(
     assert_same_rules(fitted(*split(X, y, weights, shares)), fitted(X, y, weights))
 
 
-@pytest.mark.each_value
+@each_value
 @KINDS
 @pytest.mark.parametrize("factor", [2.0, 0.1, 1e-6, 1e9])
 def test_unit_of_weights_changes_no_rule(data: Data, factor: float) -> None:
@@ -233,7 +234,7 @@ FITS: dict[str, Fit] = {
 }
 
 
-@pytest.mark.thinned(3)
+@one_in(3)
 @pytest.mark.parametrize("numbers", THREADS)
 @pytest.mark.parametrize("kind", FITS)
 def test_threads_change_no_byte_of_trees(
@@ -244,7 +245,7 @@ def test_threads_change_no_byte_of_trees(
     assert len({model_bytes(FITS[kind](threads).model_) for threads in numbers}) == 1
 
 
-@pytest.mark.thinned(3)
+@one_in(3)
 @pytest.mark.parametrize("kind", FITS)
 def test_teams_that_change_between_calls_change_no_byte(
     kind: str, monkeypatch: pytest.MonkeyPatch

@@ -17,6 +17,7 @@ import pacboost
 from pacboost.boosters import AdaBoost
 from pacboost.boosters.registry import BOOSTERS
 from tests.estimators.checks import LABELS_CHANGE, checks_of
+from tests.grids import each_value
 
 BY_CHANCE = [
     pacboost.AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), 10),  # breaks ties by rounding
@@ -120,7 +121,7 @@ def test_passes_scikit_learns_own_check(estimator: Any, check: Callable[[Any], N
     check(estimator)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.skipif(LABELS_CHANGE, reason="this scikit-learn compares rows with other labels")
 @pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
 @pytest.mark.parametrize("number", range(len(BY_CHANCE)))

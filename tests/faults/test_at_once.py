@@ -15,6 +15,7 @@ from joblib import Parallel, delayed
 from pacboost.errors import FileError
 from pacboost.sources.oracles import arrow, csv_lines, svmlight
 from tests.faults.at_once import X, votes, y
+from tests.grids import each_value
 
 ORACLES: dict[str, Callable[[Path], Any]] = {
     "csv": lambda path: csv_lines.CsvOracle(path, "t"),
@@ -60,7 +61,7 @@ def changed(path: Path, change: str) -> None:
         path.unlink()
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("change", ["cut off", "written again", "gone"])
 @pytest.mark.parametrize("kind", ["csv", "svmlight", "parquet"])
 def test_a_source_that_changes_during_the_fit_is_named(

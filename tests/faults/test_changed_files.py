@@ -39,7 +39,6 @@ def some_or(number: int, many: int) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("count", [number, pytest.param(many, marks=pytest.mark.slow)])
 
 
-@pytest.mark.thinned(2)
 @some_or(8, 1_000)
 @pytest.mark.parametrize("kind", [*KINDS, *DECISIONS])
 def test_files_with_other_numbers_are_refused_or_work(

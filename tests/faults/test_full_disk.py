@@ -16,12 +16,13 @@ from pacboost.errors import CheckpointWarning
 from tests.faults.full_disk import refused, with_room_for, writing_fails_as_a_whole
 from tests.faults.mutations import fit_on, last_checkpoint, monitor_state, small_refills, use_state
 from tests.faults.writers import WRITERS, predictions
+from tests.grids import each_value
 from tests.models.kinds import saved
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="limits are set after fork")
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("name", WRITERS)
 @pytest.mark.parametrize("part", [0.0, 0.01, 0.5, 0.999])
 def test_writing_fails_as_a_whole(name: str, part: float, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import pacboost
 from pacboost.errors import DataError, DataTypeError, PacboostError, ParameterError
 from tests.faults.odd_inputs import CELLS, GOOD, LABELS, MAKERS, WEIGHTS, WHOLE, N, raises_only_ours
+from tests.grids import each_value
 
 
 def table_with(cell: Any, row: int = 3, column: int = 1) -> Any:
@@ -222,7 +223,7 @@ def test_what_is_no_model_is_shown(model: Any) -> None:
         pacboost.certify(model, X, X[:, 0] > 20)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize(
     "model",
     [
@@ -305,7 +306,7 @@ MERGED = {
 """Labels of a list that NumPy would make the same text, or that are no labels."""
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("pair", MERGED.values(), ids=MERGED)
 @pytest.mark.parametrize("name", ["boost", "held out", "forest", "bagging"])
 def test_labels_of_several_kinds_are_not_merged(name: str, pair: list[Any]) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from pacboost.fit.settings import Settings
+from tests.grids import each_value
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("classes", [1, 5])
 @pytest.mark.parametrize("logistic", [True, False])
 def test_settings_move_smoothly_with_the_number_of_rows(classes: int, logistic: bool) -> None:

@@ -13,6 +13,7 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.numerics.memory import in_host_memory
 from pacboost.questions.answering import certify_answers
 from tests.gpu.settings import bytes_of, table
+from tests.grids import each_value
 
 
 def fitted(X: Any, y: Any, device: str, **given: Any) -> Any:
@@ -20,7 +21,7 @@ def fitted(X: Any, y: Any, device: str, **given: Any) -> Any:
     return BoostClassifier(device=device, verbose=0, **parameters).fit(X, y)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("rows", [900, 260_000])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_arrays_on_the_gpu_give_the_same_model(rows: int, kind: Any) -> None:

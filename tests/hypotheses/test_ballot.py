@@ -16,6 +16,7 @@ from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.bins import Bins
 from pacboost.samples.coded_table import CodedTable
 from tests.examples import examples
+from tests.grids import each_value
 from tests.hypotheses.trees import random_rule
 
 
@@ -123,7 +124,7 @@ def test_threads_change_nothing(threads: int) -> None:
         np.testing.assert_array_equal(part.scores(table.codes), expected)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("outputs", [1, 3])
 @pytest.mark.parametrize("leaves", [(2, 31, 32), (5, 33, 60), (70, 80), (250, 256, 257)])
 def test_many_rows_are_scored_like_few(leaves: tuple[int, ...], outputs: int) -> None:

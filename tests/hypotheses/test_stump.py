@@ -19,6 +19,7 @@ from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.sources.arrays import ArrayTable
 from tests.examples import examples
+from tests.grids import each_value
 
 NAMES = Names(None, ("no", "yes"))
 SIGN = st.sampled_from([-1, 1])
@@ -29,7 +30,7 @@ def answers(stump: StumpRule, values: NDArray[np.floating]) -> list[int]:
     return given_answers
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("above", [-1, 1])
 @pytest.mark.parametrize("missing", [-1, 1])
 def test_values_above_at_and_missing_are_answered(above: int, missing: int) -> None:
@@ -129,7 +130,7 @@ def grown(classes: int, certify: str | None) -> tuple[Any, NDArray[np.float64]]:
     return forest.fit(X, y), X
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("classes", [0, 2, 4])
 @pytest.mark.parametrize("certify", [None, "oob"])
 def test_sums_and_leaves_are_those_of_a_plain_walk(classes: int, certify: str | None) -> None:

@@ -9,6 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 from pacboost.kernels.bins import pack
 from pacboost.kernels.native import native
 from tests.examples import examples
+from tests.grids import each_value
 from tests.kernels import naive
 
 SIZES = (0, 1, 2, 3, 127, 254, 255, 256, 300, 1000)
@@ -77,7 +78,7 @@ def test_codes_and_scores_equal_the_twins(
     np.testing.assert_array_equal(scored(values, columns, cuts, steps, missing), expected)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("cuts", [0, 1, 200, 300])
 def test_rows_are_coded_where_they_lie_as_their_copy_is(dtype: str, cuts: int) -> None:

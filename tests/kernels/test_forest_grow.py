@@ -17,6 +17,7 @@ from pacboost.samples.sample import Sample
 from pacboost.training.bags.bags import Bag
 from pacboost.training.bags.forest import TreeLimits, TreeMaker, TreeMember
 from tests.examples import examples
+from tests.grids import each_value
 from tests.kernels.naive_forest import Chance, Grower
 
 MISSING = 9
@@ -106,7 +107,7 @@ def same(left: list[tuple[Any, ...]], right: list[tuple[Any, ...]]) -> bool:
     )
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("classes", [0, 2, 3, 5])
 @pytest.mark.parametrize("holes", [False, True])
 @pytest.mark.parametrize("random", [False, True])

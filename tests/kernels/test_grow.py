@@ -17,6 +17,7 @@ from pacboost.kernels.native import LINE, native
 from pacboost.kernels.team import together
 from pacboost.kernels.threads import using
 from tests.examples import examples
+from tests.grids import each_value
 from tests.kernels import naive
 
 CRITERIA = {"newton": layout.NEWTON, "z": layout.Z, "error": layout.ERROR}
@@ -218,7 +219,7 @@ def test_counts_equal_the_twins(world: World, lines: int, team: int, seed: int) 
     np.testing.assert_array_equal(tree.histogram[0][:, : world.lanes], expected)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("lanes", [1, 4, 5, 8, 9, 12, 13])
 @pytest.mark.parametrize("team", [1, 3])
 def test_many_rows_are_counted_in_tiles(lanes: int, team: int) -> None:
@@ -469,7 +470,7 @@ def test_the_plain_search_finds_what_the_general_one_finds(
                 check_equal(actual.tree, expected)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("plain", [True, False])
 @pytest.mark.parametrize("category", [0, 1])
 def test_a_tree_on_many_rows_does_not_depend_on_the_team(plain: bool, category: int) -> None:
@@ -516,7 +517,7 @@ def one_feature(codes: list[int], bins: int, category: bool, slope: int = 0) -> 
     return World(np.array([codes], dtype=np.uint8), features, maps, 1, bins)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("slope", [1, -1])
 @pytest.mark.parametrize("rising", [True, False])
 def test_a_split_against_its_slope_is_left_out(slope: int, rising: bool) -> None:

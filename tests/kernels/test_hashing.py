@@ -10,6 +10,7 @@ from pacboost.kernels.arrays import Bytes, Words
 from pacboost.kernels.hashing import BITS
 from pacboost.kernels.native import native
 from tests.examples import examples
+from tests.grids import each_value
 
 WORD = 2**64 - 1
 
@@ -62,7 +63,7 @@ def test_rows_below_their_limits_equal_the_twins(size: int, first: int, key: int
     assert out[:actual].tolist() == below_twin(kinds, limits, first, key)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("key", [0, 1, 2**63 + 11])
 @pytest.mark.parametrize("bits", [0, 32])  # rows in blocks differ in their upper half only
 def test_numbers_are_uniform_and_neighbours_and_keys_independent(key: int, bits: int) -> None:
@@ -77,7 +78,7 @@ def test_numbers_are_uniform_and_neighbours_and_keys_independent(key: int, bits:
     assert stats.chisquare(np.bincount(low.astype(np.int64), minlength=256)).pvalue > 1e-4
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("bounded", [False, True])
 @pytest.mark.parametrize("scale", [0.3, 1.0])
 def test_rows_are_kept_whose_numbers_are_below_their_odds(bounded: bool, scale: float) -> None:

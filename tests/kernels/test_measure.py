@@ -11,11 +11,12 @@ from pacboost.kernels.arrays import Floats, Signs
 from pacboost.kernels.native import native
 from pacboost.kernels.team import together
 from tests.examples import examples
+from tests.grids import each_value
 from tests.kernels import naive
 from tests.kernels.naive import summed
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("rows", [1, 69, 70, 200, 32_767, 32_768, 32_769, 100_003])
 @pytest.mark.parametrize("size", [1, 70, 32_768])
 def test_masses_equal_the_twins(rows: int, size: int) -> None:
@@ -45,7 +46,7 @@ def test_a_tie_is_a_mistake_and_minus_zero_is_a_tie() -> None:
     assert summed(native.mistakes, margins, np.array([1]))[0] == 3
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("outputs", [1, 3])
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
 @pytest.mark.parametrize("signed", [True, False])
@@ -85,7 +86,7 @@ def add_up(
         together(native.potential, KINDS[kind], margins, base, size, sums)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("kind", [*KINDS, "softmax"])
 @pytest.mark.parametrize("outputs", [1, 4])
 @pytest.mark.parametrize("one", [True, False])

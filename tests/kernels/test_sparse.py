@@ -9,6 +9,7 @@ from pacboost.kernels.arrays import Cells, Wholes
 from pacboost.kernels.native import native
 from pacboost.kernels.sparse import SparseColumns
 from pacboost.kernels.threads import using
+from tests.grids import each_value
 
 
 def some_columns(
@@ -37,7 +38,7 @@ def edges_of(codes: Cells, bins: int, missing: int, amounts: Wholes) -> tuple[Wh
     return np.array(differences), np.abs(differences) + absent
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize(("kind", "missing"), [(np.uint8, 11), (np.uint8, 255), (np.uint16, 300)])
 def test_the_best_stump_is_that_of_all_rows(
@@ -69,7 +70,7 @@ def test_the_best_stump_is_that_of_all_rows(
         assert found.tolist() == [first, cut, differences[cut], absent]
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("code", [np.uint8, np.uint16])
 def test_codes_count_the_cuts_below(kind: DTypeLike, code: DTypeLike) -> None:

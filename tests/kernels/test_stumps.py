@@ -12,6 +12,7 @@ from pacboost.kernels.arrays import Cells, Signs, Wholes
 from pacboost.kernels.native import native
 from pacboost.kernels.threads import using
 from tests.examples import examples
+from tests.grids import each_value
 from tests.kernels import naive
 
 
@@ -115,7 +116,7 @@ def test_sums_stay_exact_up_to_the_largest_total() -> None:
     assert sums[0, 0] == 2**53 - 2
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("members", [1, 2, 3, 7])
 @pytest.mark.parametrize("columns", [1, 5])
 def test_a_team_counts_what_one_thread_counts(

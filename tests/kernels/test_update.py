@@ -22,6 +22,7 @@ from pacboost.kernels.native import native
 from pacboost.kernels.threads import using
 from pacboost.numerics.exact import MAX_TOTAL, VOTE_UNIT, round_vote
 from tests.examples import examples
+from tests.grids import each_value
 from tests.kernels import naive
 from tests.kernels.naive import summed
 
@@ -131,7 +132,7 @@ def some_cells(
 SHAPES = pytest.mark.parametrize("rows", [1, 7, 1_023, 1_024, 1_025, 3_000])
 
 
-@pytest.mark.each_value
+@each_value
 @SHAPES
 @pytest.mark.parametrize("outputs", [1, 2, 3, 7])
 @pytest.mark.parametrize("one", [True, False])
@@ -174,7 +175,7 @@ def one_class_signs(generator: np.random.Generator, rows: int, outputs: int) -> 
     return np.where(np.eye(outputs)[labels] > 0, np.int8(1), np.int8(-1))
 
 
-@pytest.mark.each_value
+@each_value
 @SHAPES
 @pytest.mark.parametrize("outputs", [1, 3, 7])
 @pytest.mark.parametrize("most", [1.5, 4.0, math.inf])
@@ -221,7 +222,7 @@ def test_rows_that_are_not_chosen_stay_as_they_are(outputs: int) -> None:
     assert before[1] + grown[1] == np.abs(pulls).sum()
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("outputs", [1, 3, 40])
 @pytest.mark.parametrize("most", [4.0, math.inf])
 def test_far_margins_leave_whole_numbers(outputs: int, most: float) -> None:
@@ -244,7 +245,7 @@ def test_far_margins_leave_whole_numbers(outputs: int, most: float) -> None:
             assert (np.abs(pulls[outputs:]) >= 2**39).all()
 
 
-@pytest.mark.each_value
+@each_value
 @SHAPES
 @pytest.mark.parametrize("one", [True, False])
 def test_clipped_weights_equal_the_twins(rows: int, one: bool) -> None:
@@ -273,7 +274,7 @@ def expected(booster: Residual, state: ResidualState) -> Any:
     return np.rint(weights * (np.clip(gaps, -state.cut, state.cut) * state.scale))
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("booster", [Square(), Absolute(), Huber(), Quantile(quantile=0.3)])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_pulls_are_those_of_the_definitions_for_any_team(

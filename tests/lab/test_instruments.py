@@ -33,6 +33,7 @@ from pacboost.learners.stump import Stump
 from pacboost.sources.toy import lecture_points
 from pacboost.theory.learners import Rectangle
 from pacboost.theory.plan import QUESTIONS
+from tests.grids import each_value
 from tests.lab.asking import LECTURE, MOONS, MOONS_WORLD, floats, small
 from tests.markdown import DOCS
 
@@ -207,7 +208,7 @@ def test_the_lecture_s_three_rounds_are_those_of_the_proof() -> None:
     assert page["next"]["effective_size"] == pytest.approx(after.effective_rows)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("name", ["adaboost", "logit", "brown", "soft", "majority", "filter_boost"])
 @pytest.mark.parametrize("learner", ["stump", "tree"])
 def test_rounds_are_those_of_the_estimator(name: str, learner: str) -> None:

@@ -10,6 +10,7 @@ from pacboost.lab.app import Lab
 from pacboost.lab.page_files import stories
 from pacboost.lab.routes import write_page
 from pacboost.sources.toy import lecture_points
+from tests.grids import each_value, one_in
 from tests.lab.lab_browser import LabBrowser, serving
 
 LECTURE = "{rounds: 10}"
@@ -241,7 +242,7 @@ def test_code_and_files_to_take_away(quiet: LabBrowser) -> None:
         assert opened["size"] > 200
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("tab", ["certificates", "weights", "filtering", "planner", "instruments"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_every_panel_fits_light_and_dark(
@@ -314,7 +315,7 @@ def story_browser(
         yield opened
 
 
-@pytest.mark.thinned(2)
+@one_in(2)
 @pytest.mark.parametrize("story", STORIES)
 def test_a_story_is_played_through(story_browser: LabBrowser, story: str) -> None:
     story_browser.complaints.clear()

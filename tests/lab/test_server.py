@@ -30,6 +30,7 @@ from pacboost.lab import app, files, server, stopping
 from pacboost.lab.app import NAMES, Lab
 from pacboost.lab.routes import ROUTES
 from pacboost.sources import spelling
+from tests.grids import each_value, one_in
 from tests.lab.asking import LECTURE
 from tests.lab.lab_browser import LabBrowser
 
@@ -184,7 +185,7 @@ def test_the_address_that_a_browser_is_started_with_works_once(stranger: Visitor
     stranger.enter()
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("method", ["GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS"])
 @pytest.mark.parametrize(
     "headers",
@@ -421,7 +422,7 @@ SLOW = {
 }  # fmt: skip
 
 
-@pytest.mark.thinned(2)
+@one_in(2)
 @pytest.mark.parametrize("signalled", [signal.SIGINT, signal.SIGTERM])
 def test_the_command_ends_at_once_while_it_answers(signalled: signal.Signals) -> None:
     order = "from pacboost.cli.main import main; main()"

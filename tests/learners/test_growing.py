@@ -21,6 +21,7 @@ from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Request, Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import SparseTable
+from tests.grids import each_value
 from tests.learners.trees import mixed_sample, same
 from tests.sparse_samples import twin_samples
 from tests.tree_paths import may_interact, paths
@@ -58,7 +59,7 @@ def check(
     return actual
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("outputs", [1, 2, 5])
 @pytest.mark.parametrize("criterion", ["newton", "gini", "z", "error"])
 def test_the_same_trees(criterion: str, outputs: int) -> None:
@@ -169,7 +170,7 @@ def one_sample(seed: int, outputs: int = 1) -> tuple[np.random.Generator, Sample
     return generator, mixed_sample(generator, 300, 4, [5, 3], 0.1, outputs)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("sets", SETS)
 @pytest.mark.parametrize("max_features", [None, 2, 0.6])
 @pytest.mark.parametrize("outputs", [1, 2])
@@ -200,7 +201,7 @@ def test_random_sets_are_kept_to_and_are_used(seed: int, count: int) -> None:
     assert rule.cut[:1].tolist() == free.cut[:1].tolist()
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("sets", SETS)
 @pytest.mark.parametrize("max_features", [None, 0.6])
 def test_sparse_trees_are_the_dense_ones(sets: Any, max_features: Any) -> None:

@@ -25,6 +25,7 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.levels import Levels
 from pacboost.training.run.loop import Run
 from tests.examples import examples
+from tests.grids import each_value
 from tests.kernels import naive
 from tests.learners.trees import mixed_sample, same
 from tests.worlds import make_sample, noisy
@@ -301,7 +302,7 @@ def test_no_more_leaves_nor_levels_than_allowed(seed: int, max_leaves: int, max_
         assert all(child > t for child in (rule.left[t], rule.right[t]) if child >= 0)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("criterion", ["gini", "z", "error"])
 @pytest.mark.parametrize("kind", ["pure", "even"])
 def test_where_nothing_can_be_won_nothing_is_split(criterion: str, kind: str) -> None:
@@ -317,7 +318,7 @@ def test_where_nothing_can_be_won_nothing_is_split(criterion: str, kind: str) ->
         assert not cells.any()
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("smoothing", [0.0, 0.5, 20.0])
 @pytest.mark.parametrize("outputs", [1, 4])
 def test_leaves_vote_by_the_exact_weights_of_the_two_signs(smoothing: float, outputs: int) -> None:
@@ -451,7 +452,7 @@ def test_rows_end_in_the_cells_that_the_rule_gives_them(
         np.testing.assert_array_equal(cells, walked)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("subsample", [1.0, 0.3])
 @pytest.mark.parametrize("booster", [AdaBoost(confidence_rated=True), Logit(learning_rate=0.3)])
 def test_margins_of_a_run_are_the_scores_of_its_vote(

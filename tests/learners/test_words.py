@@ -23,6 +23,7 @@ from pacboost.sources.sparse import WordTable, words_of
 from pacboost.sources.values import Values
 from pacboost.training.run import loop, scores
 from tests.examples import examples
+from tests.grids import each_value
 from tests.training.run.prefixes import check_every_prefix, signs_of
 from tests.word_samples import word_samples
 
@@ -193,7 +194,7 @@ TEXTS = ["my card is lost", "card stolen", "top up by card", "top up", "what rat
 LABELS = ["lost", "lost", "top-up", "top-up", "rate", "rate"]
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("abstain", [True, False])
 @pytest.mark.parametrize("real", [True, False])
 def test_every_kind_of_rule_can_be_had(abstain: bool, real: bool) -> None:

@@ -26,6 +26,7 @@ from pacboost.models.calibration import (
     fit_slope,
 )
 from tests.examples import examples
+from tests.grids import each_value
 
 Doubles = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -57,7 +58,7 @@ def reference(method: str, scores: Doubles, labels: Labels, weights: Doubles | N
     return curve.fit(scores, labels, weights)
 
 
-@pytest.mark.each_value
+@each_value
 @both
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
@@ -73,7 +74,7 @@ def test_curves_equal_those_of_scikit_learn(method: str, ties: bool, weighted: b
     np.testing.assert_allclose(found, wanted, atol=1e-9 if method == "isotonic" else 2e-4)
 
 
-@pytest.mark.each_value
+@each_value
 @both
 @pytest.mark.parametrize("classes", [2, 3])
 def test_probabilities_equal_those_of_a_calibrated_classifier(method: str, classes: int) -> None:
@@ -200,7 +201,7 @@ def test_separated_scores_still_have_a_finite_sigmoid() -> None:
     np.testing.assert_allclose(curve.at(scores)[[0, -1]], [0, 1], atol=0.02)
 
 
-@pytest.mark.each_value
+@each_value
 @both
 @pytest.mark.parametrize(
     ("scores", "labels", "weights", "words"),

@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor
 from pacboost.errors import ParameterError
 from tests.estimators.boosting.worlds import product_of_columns
+from tests.grids import each_value
 
 QUICK: dict[str, Any] = {
     "n_estimators": 60,
@@ -56,7 +57,7 @@ def test_black_boxes_have_no_splits() -> None:
         model.importances("count")
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("booster", ["adaboost", "gentle", "mada", "logit"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_the_log_loss_is_that_of_the_probabilities(booster: str, classes: int) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pacboost import BoostClassifier
 from pacboost.errors import InputWarning, ParameterError
 from pacboost.models.file.format import model_bytes
+from tests.grids import each_value
 
 Labels = NDArray[np.int64]
 
@@ -47,7 +48,7 @@ def test_categories_are_the_same_from_every_frame() -> None:
     assert same(BoostClassifier(n_estimators=8, random_state=0).fit(cells, y), expected)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("holes", [False, True])
 @pytest.mark.parametrize("options", [{}, {"learner": "stump"}, {"booster": "adaboost"}])
 def test_unseen_levels_act_as_missing_ones(options: dict[str, Any], holes: bool) -> None:

@@ -20,6 +20,7 @@ from pacboost.numerics.growth import log_sauer
 from pacboost.numerics.hypergeometric import hypergeometric_inverse, log_hypergeometric_tail
 from pacboost.numerics.kl import kl_lower, kl_upper
 from pacboost.numerics.two_rates import difference_upper, mean_of_two_upper
+from tests.grids import each_value
 
 mp.mp.dps = 50
 
@@ -151,7 +152,7 @@ def test_tail_of_larger_pools(k: int, m: int, K: int, M: int) -> None:
 LOGS_OF_DRAWS = [0.1, math.log(20), 60.0, 100 * math.log(10), 300 * math.log(10), 5000.0]
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize(("k", "m", "M"), [(0, 1, 2), (3, 10, 40), (0, 200, 1000), (60, 200, 1000)])
 @pytest.mark.parametrize("log_inverse", LOGS_OF_DRAWS)
 def test_inverse_is_the_first_rare_pool(k: int, m: int, M: int, log_inverse: float) -> None:

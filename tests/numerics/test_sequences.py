@@ -20,6 +20,7 @@ from pacboost.numerics.sequences import (
     kt_lower,
     kt_upper,
 )
+from tests.grids import each_value
 from tests.runs import several_runs
 
 mp.mp.dps = 50
@@ -35,7 +36,7 @@ def log_mixture(total: float, t: int, p: mp.mpf) -> mp.mpf:
     return beta - mp.log(mp.pi) - s * mp.log(p) - (t - s) * mp.log(1 - p)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("delta", [0.5, 0.05, 1e-10, 1e-100, 1e-300])
 @pytest.mark.parametrize("t", [1, 2, 49, 50, 51, 1000, 10**6])
 def test_mixture_is_inverted_outward_and_closely(t: int, delta: float) -> None:

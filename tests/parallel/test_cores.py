@@ -18,6 +18,7 @@ from pacboost.kernels import team
 from pacboost.kernels.threads import using
 from pacboost.parallel import cores
 from pacboost.parallel.cores import in_order
+from tests.grids import each_value
 
 
 @pytest.fixture
@@ -227,7 +228,7 @@ def slow_first(block: int) -> int:
     return block * block
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("tasks", WAYS)
 @pytest.mark.parametrize("blocks", [0, 1, 5, 30])
 def test_results_come_in_the_order_of_blocks(tasks: tuple[int, int | None], blocks: int) -> None:

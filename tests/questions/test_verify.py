@@ -12,6 +12,7 @@ import pacboost
 from pacboost import AdaBoostClassifier, BoostClassifier, RandomForestClassifier
 from pacboost.errors import FileError, PacboostError
 from pacboost.questions.verify import Check, verify
+from tests.grids import each_value
 from tests.model_files import changed, forged
 from tests.questions.measured import X, Y, every_measure
 
@@ -115,7 +116,6 @@ def smaller(name: str, factor: float = 0.99) -> Edit:
     return in_rounds(name, 2, lambda v: v * factor if name != "weight" else v - 1)
 
 
-@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("edit", "names"),
     [
@@ -142,7 +142,7 @@ def test_the_words_say_what_differs(tmp_path: Path) -> None:
     assert "value says" in bound["bound"]
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("name", NUMBERS)
 @pytest.mark.parametrize("value", [0, -1, 10_000, 1e308])
 def test_absurd_numbers_are_found_and_not_stumbled_over(
@@ -226,7 +226,7 @@ SMOOTH = ("filter_boost", "measure", "smooth", "projection")
 TREES = pytest.mark.parametrize("booster", ["adaboost", "logit", "gentle", "mada", *SMOOTH])
 
 
-@pytest.mark.each_value
+@each_value
 @TREES
 @pytest.mark.parametrize("classes", [2, 3])
 def test_trees_hold(tmp_path: Path, booster: str, classes: int) -> None:
@@ -235,7 +235,7 @@ def test_trees_hold(tmp_path: Path, booster: str, classes: int) -> None:
     assert failing(checks) == set()
 
 
-@pytest.mark.each_value
+@each_value
 @TREES
 @pytest.mark.parametrize(
     ("edit", "names"),
@@ -254,7 +254,7 @@ def test_an_edit_of_trees_is_found(
 RULES = {"cut": 1, "values": 2.0**-30, "gain": 1.0, "cover": 1.0}
 
 
-@pytest.mark.each_value
+@each_value
 @TREES
 @pytest.mark.parametrize("name", RULES)
 def test_an_edited_tree_is_found(tmp_path: Path, booster: str, name: str) -> None:

@@ -26,6 +26,7 @@ from pacboost.reports.page.charts import Scale, round_numbers, tag
 from pacboost.reports.page.document import line, page, sentence
 from pacboost.reports.page.subject import TRAINED, Evidence, Numbers, Shown, Subject
 from tests.examples import examples
+from tests.grids import each_value
 
 CERTIFICATE = holdout.certificate(30, 1000, 0.05)
 
@@ -167,7 +168,7 @@ def luminance(colour: str) -> float:
     return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("theme", [0, 1])
 @pytest.mark.parametrize("below", ["paper", "card", "faint"])
 @pytest.mark.parametrize("above", ["ink", "soft", "blue", "red"])

@@ -17,6 +17,7 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.levels import Levels
 from pacboost.sources.table import SomeRows
 from tests.examples import examples
+from tests.grids import each_value
 
 Floats = NDArray[np.floating]
 FLOAT32 = st.floats(width=32, allow_nan=False, allow_infinity=False)
@@ -275,7 +276,7 @@ def test_the_middle_is_the_code_of_the_median(values: NDArray[np.float64], max_b
     assert bins.middle[0] == bins.encode(table_of([lower_median]))[0, 0]
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("max_bins", [2, 255, 1000])
 @pytest.mark.parametrize("count", [1, 2, 3, 254])
 def test_the_codes_of_a_categorical_feature_are_its_levels(count: int, max_bins: int) -> None:

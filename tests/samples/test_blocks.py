@@ -20,6 +20,7 @@ from pacboost.sources.levels import Levels
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table
 from tests.examples import examples
+from tests.grids import each_value
 from tests.kernels import naive
 
 
@@ -147,7 +148,7 @@ def test_codes_beyond_a_byte_open_another_lane() -> None:
     assert check(table, fit_bins(table)).lanes == 2
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("kind", ["clash", "missing"])
 def test_what_the_rows_looked_at_did_not_show_is_repaired(kind: str, n_jobs: int) -> None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pacboost.samples.row_hashes import RowHasher
 from pacboost.sources.arrays import ArrayTable
+from tests.grids import each_value
 
 
 def hashes_twin(hasher: RowHasher, X: NDArray[Any], columns: Iterable[int]) -> list[int]:
@@ -33,7 +34,7 @@ def hashes_twin(hasher: RowHasher, X: NDArray[Any], columns: Iterable[int]) -> l
     ]
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_hashes_equal_the_twins(kind: type, order: Literal["C", "F"]) -> None:

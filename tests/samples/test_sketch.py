@@ -10,6 +10,7 @@ from pacboost.samples.sketch import MAX_ROWS_KEPT, Sketch
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import SomeRows, Table
+from tests.grids import each_value
 
 Rows = NDArray[np.float64]
 
@@ -70,7 +71,7 @@ def test_fresh_continuous_rows_are_never_suspected() -> None:
         assert (seen.shared, seen.suspicious) == (0, False)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("values", [2, 30, 1000, 20_000, 10**6, 1.1, 1.5, 3.0])
 @pytest.mark.parametrize(("train", "test"), [(300, 300), (1000, 200), (1000, 1000), (2000, 4000)])
 def test_fresh_draws_from_a_discrete_domain_or_a_long_tail_are_not_suspected(

@@ -14,12 +14,13 @@ from pacboost.samples.sparse_codes import SparseCodes
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import SparseTable, words_of
 from tests.equal_bins import equal_bins
+from tests.grids import each_value
 from tests.sparse_samples import twins
 
 pytestmark = pytest.mark.usefixtures("keep_sparse")
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("looked_at", [7, 200_000])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("max_bins", [2, 3, 8, 255])

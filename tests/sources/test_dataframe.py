@@ -23,6 +23,7 @@ from pacboost.sources.levels import Levels
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.rows import Rows
 from tests.frames import LIBRARIES, as_rows
+from tests.grids import each_value
 
 NAN = np.nan
 COLUMNS: dict[str, list[Any]] = {
@@ -89,7 +90,7 @@ def test_columns_of_text_and_categories_are_refused_by_name(frame: Any) -> None:
         FrameTable.learn(frame, None)
 
 
-@pytest.mark.each_value
+@each_value
 @FRAMES
 @pytest.mark.parametrize("bad", [np.inf, -np.inf])
 def test_infinite_values_are_refused_by_column_and_row(make: Make, bad: float) -> None:

@@ -22,6 +22,7 @@ from pacboost.sources.data_file import DataFile, read_as_a_whole
 from pacboost.sources.file_rows import blocks, read_csv, whole
 from pacboost.sources.kinds.dates import Dates
 from pacboost.sources.levels import Levels
+from tests.grids import each_value
 
 NAN = np.nan
 PLAIN = "a,b,label\n1,2.5,yes\n-3,1e2,no\n"
@@ -344,7 +345,7 @@ def test_text_in_a_later_chunk_is_found(path: Path, monkeypatch: pytest.MonkeyPa
         read_csv(path, "label")
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize(
     ("raw", "line", "byte"),
     [

@@ -14,6 +14,7 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.row_block import hold
 from pacboost.sources.sparse import SparseTable, WordTable, words_of
 from tests.examples import examples
+from tests.grids import each_value
 from tests.sparse_samples import twins
 from tests.word_samples import some_presence
 
@@ -82,7 +83,7 @@ def test_rows_are_taken_in_any_order_and_more_than_once(seed: int) -> None:
         assert (np.diff(taken.entries.columns * 30 + taken.entries.rows) > 0).all()
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("number", [-(10**7), 10**8])
 @pytest.mark.parametrize(
     ("form", "indices"),

@@ -10,6 +10,7 @@ from pacboost.errors import DataError
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.table import SomeRows, Table, refuse_infinite, refuse_text
 from tests.examples import examples
+from tests.grids import each_value
 
 DENSE = np.array([[0.0, 2.0, 0.0], [1.5, 0.0, np.nan], [0.0, -1.0, 0.0], [4.0, 0.0, 0.0]])
 
@@ -38,7 +39,7 @@ def test_some_rows_are_those_chosen_in_the_order_chosen() -> None:
     np.testing.assert_array_equal(joined(table), array[[3, 0, 3]])
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_floats_are_used_in_place(dtype: DTypeLike, order: str) -> None:

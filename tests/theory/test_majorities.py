@@ -46,6 +46,7 @@ from pacboost.theory.majority_of import bags_needed, disjoint_parts
 from pacboost.theory.worlds import Halfspaces, hastie
 from tests.bounds.coverage import check_coverage
 from tests.data import real_data
+from tests.grids import each_value
 from tests.theory.points import Interrupted
 from tests.worlds import noisy
 
@@ -135,7 +136,7 @@ def test_too_few_rows_get_bags_instead_and_say_so() -> None:
             SubsampledBoost(members, n_estimators=5, random_state=0).fit(X[:50], y[:50])
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("learner", ["stump", "tree"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_saved_and_loaded(learner: str, classes: int, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from pacboost import AdaBoostClassifier, BoostClassifier
 from pacboost.errors import DataError, NoEdgeWarning
 from pacboost.models.file.format import model_bytes
 from tests.data import real_data
+from tests.grids import each_value
 from tests.worlds import noisy
 
 Rows = NDArray[np.float64]
@@ -68,7 +69,7 @@ def test_the_hardest_rows_are_saved_and_taken_up_again(tmp_path: Any) -> None:
     assert all(check.holds for check in pacboost.verify(tmp_path / "m.json"))
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize(
     ("name", "target", "count"),
     [

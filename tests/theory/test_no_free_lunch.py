@@ -13,6 +13,7 @@ import pytest
 from pacboost import AdaBoostClassifier
 from pacboost.theory.finite_worlds import NoFreeLunch
 from pacboost.theory.single_rules import RectangleClassifier, VersionSpaceClassifier
+from tests.grids import each_value
 
 LEARNERS = [
     AdaBoostClassifier(n_estimators=5),
@@ -49,7 +50,7 @@ def off_sample_error(learner: Any, seen: list[int]) -> Fraction:
     return Fraction(wrong, unseen)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("seen", SEEN)
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 def test_off_sample_error_is_one_half(learner: Any, seen: list[int]) -> None:

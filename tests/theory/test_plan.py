@@ -25,6 +25,7 @@ from pacboost.theory.vc import realizable
 from pacboost.training.filtering.plan import share_of
 from tests.bounds.coverage import check_coverage
 from tests.cli.running import answer
+from tests.grids import each_value
 
 ASKED: dict[str, dict[str, Any]] = {
     "finite": {"epsilon": 0.1, "delta": 0.05, "size": 1000},
@@ -127,7 +128,7 @@ def test_holdout_vectors() -> None:
     assert 900 <= n <= 1100
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("edge", [0.1, 0.2, 0.5])
 @pytest.mark.parametrize("rows", [10, 100, 1000])
 def test_rounds_are_the_fewest_of_the_theorem(edge: float, rows: int) -> None:
@@ -210,7 +211,7 @@ def test_classes_of_doubly_exponential_size(power: int) -> None:
     assert json.loads(answer.to_json())["examples"] == answer.examples
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("epsilon", [0.02, 0.1, 0.3])
 @pytest.mark.parametrize("delta", [0.2, 0.05, 0.01])
 def test_what_a_world_needs_lies_between(epsilon: float, delta: float) -> None:
@@ -226,7 +227,7 @@ def test_what_a_world_needs_lies_between(epsilon: float, delta: float) -> None:
         assert result.lower <= result.examples
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.usefixtures("only_proofs")
 @pytest.mark.parametrize("name", WITH_EPSILON)
 @pytest.mark.parametrize("parameter", ["epsilon", "delta"])
@@ -241,7 +242,7 @@ def test_more_is_needed_for_less_error_and_less_doubt(name: str, parameter: str)
             assert (smaller is None and larger is None) or smaller <= larger
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.usefixtures("only_proofs")
 @pytest.mark.parametrize("dimension", [1, 3])
 @pytest.mark.parametrize("edge", [0.2, 0.5])

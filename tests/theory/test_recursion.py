@@ -24,6 +24,7 @@ from pacboost.theory.three_oracles import Disagreements, Halves, Oracle, RanOut,
 from pacboost.training.filtering.plan import MeanTest
 from pacboost.training.filtering.rows import CodedBatch, RowEncoder
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.grids import each_value
 from tests.theory.points import Careless, CarelessSearch, recursion, risk
 
 RUNS = 10
@@ -219,7 +220,7 @@ def draws(oracle: Halves | Disagreements, sizes: list[int]) -> NDArray[np.int64]
     return np.concatenate([points(oracle.draw(size)) for size in sizes])
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("sizes", [[20_000], [1] * 1000, [7, 900] * 20])
 @pytest.mark.parametrize("mistakes", [[3], [0, 1, 2, 3, 4]])
 def test_half_of_the_second_oracle_is_wrong(mistakes: list[int], sizes: list[int]) -> None:

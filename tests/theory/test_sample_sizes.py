@@ -32,6 +32,7 @@ from pacboost.theory.sample_sizes import (
     strip_exact,
 )
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.grids import each_value
 
 
 def test_vectors() -> None:
@@ -48,7 +49,7 @@ def test_the_better_of_the_two_is_taken() -> None:
     assert examples_needed(0.05, 0.0715, 10_000) < ehkv(0.05, 0.0714, 10_000)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 0.4, 0.5, 0.9])
 @pytest.mark.parametrize("delta", [0.001, 0.05, 0.5])
 def test_blumer_exactly(epsilon: float, delta: float) -> None:
@@ -68,7 +69,7 @@ def test_lower_stays_below_upper() -> None:
         assert lower <= examples_for_consistent(epsilon, delta, 1.4 * features)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("epsilon", [0.5, 0.1, 0.01, 0.001])
 @pytest.mark.parametrize("delta", [0.5, 0.05, 1e-9])
 @pytest.mark.parametrize("dimension", [1, 2, 10, 100])

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pacboost.hypotheses.interval import IntervalRule
 
+from pacboost.errors import ParameterError
 from pacboost.learners.learner import Learner, Search, Weights
 from pacboost.samples.sample import Sample
 
@@ -29,6 +30,11 @@ class Interval(Learner):
 
     def on(self, sample: Sample) -> IntervalSearch:
         """Start a search on a sample."""
+        if sample.labels is not None:  # the answers would be numbers of classes, not signs
+            raise ParameterError(
+                "y has more than two classes, and the learner 'interval' knows two; use 'stump'",
+                parameter="learner",
+            )
         return IntervalSearch(sample)
 
 

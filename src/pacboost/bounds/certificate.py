@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ParamSpec
 
-from pacboost.bounds import wording
-from pacboost.bounds.registry import BOUNDS, bound_of, name_of
+from pacboost.bounds import counted_rows, estimates, shift, wording
+from pacboost.bounds.certified_number import CertifiedNumber
+from pacboost.bounds.registry import BOUNDS, all_bounds, bound_of, name_of
 from pacboost.bounds.rounding import confidence
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import plain
 from pacboost.numerics.markup import bold, facts
 
 if TYPE_CHECKING:
-    from pacboost.bounds.held_out import HeldOut
-    from pacboost.bounds.shift import HoldsUntil
     from pacboost.ledgers.ledger import Ledger
 
 GROUNDS = (
@@ -32,36 +31,12 @@ P = ParamSpec("P")
 
 
 @dataclass(frozen=True, repr=False)
-class Certificate:
+class Certificate(CertifiedNumber):
     """A claim with its value, its grounds and its assumptions.
 
     ``delta`` is the probability that the claim fails; 0 for a theorem that always holds. The claim
     is not stored: it is written from ``of_what``, the value and the details (bounds/wording.py).
     """
-
-    value: float
-    delta: float
-    theorem: str
-    reference: str
-    sample: Mapping[str, Any]
-    """Facts on the rows that were counted (bounds/counted_rows.py)."""
-    size: int
-    independent_of: str
-    assumptions: tuple[str, ...]
-    valid_after_looking: bool
-    inputs: Mapping[str, Any] = field(default_factory=dict)
-    ledger_digest: str = ""
-    bound: str = ""
-    of_what: str = wording.NEW_EXAMPLES
-    """The subject of the number, one of ``bounds.wording.SUBJECTS``, or a measure."""
-    details: Mapping[str, Any] = field(default_factory=dict)
-    """Other values in the claim: rounds, members, a threshold, a class, a group."""
-    rows_checked: bool = True
-    """False if the rows could not be compared with those of the fit; the claim then says so."""
-    model_digest: str = field(default="", compare=False)
-    """A digest of the model and of this certificate, set when both are written to a file."""
-    beside: tuple[HeldOut, tuple[str, ...]] | None = field(default=None, compare=False)
-    """Labels and predictions of the rows, counted, and the names of classes; in no file."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.sample, Mapping):
@@ -137,11 +112,9 @@ class Certificate:
         The classifier is wrong on at most 9.42 % of new examples, as long as at most 2 % of them \
 are unlike the certified rows.
         """
-        from pacboost.bounds import shift
-
         return shift.under(self, **move)
 
-    def holds_until(self, goal: float) -> HoldsUntil:
+    def holds_until(self, goal: float) -> shift.HoldsUntil:
         """Return how large a shift of each kind may be before the bound exceeds a goal.
 
         >>> from pacboost.bounds import holdout
@@ -149,8 +122,6 @@ are unlike the certified rows.
         >>> print(until.stays, until.words("contamination"))
         It stays below 10 % as long as at most 2.62 % of new examples are unlike the certified rows
         """
-        from pacboost.bounds import shift
-
         return shift.holds_until(self, goal)
 
     def filtered(self, details: Mapping[str, Any]) -> Certificate:
@@ -170,23 +141,17 @@ are unlike the certified rows.
     @property
     def sentence(self) -> str:
         """The claim with its confidence, what was counted, estimates and what to do next."""
-        from pacboost.bounds import estimates
-
         return estimates.in_words(self, *(self.beside or ()))
 
     @property
     def rows_in_words(self) -> str:
         """Which rows were counted, as text."""
-        from pacboost.bounds import counted_rows
-
         return counted_rows.words(self)
 
     @property
     def vacuous(self) -> bool:
         """True if the number says nothing, because every classifier satisfies it."""
-        if wording.is_measured(self.of_what):
-            return wording.says_nothing(self)
-        return self.value >= 1
+        return wording.says_nothing(self)
 
     def __repr__(self) -> str:
         return (
@@ -265,6 +230,9 @@ are unlike the certified rows.
         return cls(**{**content, "assumptions": tuple(content["assumptions"])})
 
 
+Maker = Callable[[Certificate, "Ledger"], Certificate]
+
+
 def certified(bound: Callable[P, float]) -> Callable[P, Certificate]:
     """Return a function that certifies by a registered bound, from its inputs."""
     name = name_of(bound)
@@ -280,3 +248,12 @@ def certified(bound: Callable[P, float]) -> Callable[P, Certificate]:
 def from_inputs(stored: Certificate, _: Ledger) -> Certificate:
     """Recompute a certificate from its inputs and the grounds of its bound."""
     return Certificate.by(stored.bound, stored.inputs)
+
+
+def makers(*kinds: str) -> Mapping[str, Maker]:
+    """Return the functions that recompute certificates of some kinds, by the names of bounds."""
+    return {
+        name: registered.again
+        for name, registered in all_bounds().items()
+        if registered.again is not None and set(kinds) & set(registered.of)
+    }

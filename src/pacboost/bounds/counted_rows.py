@@ -8,15 +8,13 @@ looked for. It is empty where the bound alone says which rows it counts.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pacboost.bounds import wording
+from pacboost.bounds.certified_number import CertifiedNumber
 from pacboost.bounds.registry import Bound, bound_of
 from pacboost.numerics.percent import percent
 from pacboost.sources.oracles.oracle import INDEPENDENT, REPLACED, SHUFFLED, STREAM
-
-if TYPE_CHECKING:
-    from pacboost.bounds.certificate import Certificate
 
 SET_APART = "; ties counted as errors. Order: {order}; {assumes}{copies}"
 ROWS = {
@@ -63,7 +61,7 @@ def assumed(order: str, copies: bool) -> str:
     return f"{assumption}; {COPIES}" if copies else assumption
 
 
-def words(certificate: Certificate) -> str:
+def words(certificate: CertifiedNumber) -> str:
     """Return which rows a certificate counted, as text."""
     facts, inputs, details = certificate.sample, certificate.inputs, certificate.details
     bound = _bound_before(certificate)
@@ -120,7 +118,7 @@ def _shift(facts: Facts) -> str:
     return unmoved if moved is None else f"; weights: {evidence}, by {moved_words(moved)}"
 
 
-def _bound_before(certificate: Certificate) -> Bound | None:
+def _bound_before(certificate: CertifiedNumber) -> Bound | None:
     return bound_of(str(certificate.inputs.get("bound", certificate.bound)))
 
 
@@ -128,14 +126,14 @@ def _of_measure(bound: Bound | None) -> bool:
     return bound is not None and bound.of == ("measure",)
 
 
-def are_free(certificate: Certificate) -> bool:
+def are_free(certificate: CertifiedNumber) -> bool:
     """Check whether the facts do not follow from the bound and its inputs."""
     name = str(certificate.inputs.get("bound", certificate.bound))  # the one before a move, if any
     members = "members" in certificate.details
     return _of_measure(bound_of(name)) or members or name in HELD_OUT
 
 
-def contradictions(certificate: Certificate) -> Iterator[str]:
+def contradictions(certificate: CertifiedNumber) -> Iterator[str]:
     """Return what is wrong with the facts about the rows of a certificate."""
     facts, details = certificate.sample, certificate.details
     for name, value in facts.items():

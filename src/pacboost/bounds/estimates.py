@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pacboost.bounds import holdout, wording
-from pacboost.bounds.certificate import Certificate
+from pacboost.bounds import wording
+from pacboost.bounds.certified_number import CertifiedNumber
 from pacboost.bounds.held_out import HeldOut, named
-from pacboost.bounds.holdout import clopper_pearson
+from pacboost.bounds.registry import Bound, bound_of
 from pacboost.bounds.rounding import confidence
 from pacboost.bounds.search import expected_mistakes
 from pacboost.bounds.wording import Statement
@@ -37,14 +37,15 @@ class MissedClass:
 
 
 def missed_classes(
-    certificate: Certificate, held_out: HeldOut, classes: int
+    certificate: CertifiedNumber, held_out: HeldOut, classes: int
 ) -> tuple[MissedClass, ...]:
     """Bound the missed share of each of the rarest classes, for all of them at once."""
     # Only the certificate's number of mistakes is sure to count ties. Mistakes that the confusion
     # matrix does not show could be rows of any class, so they count as missed in each.
     inputs = certificate.inputs
-    counted = certificate.bound == "holdout.clopper_pearson" and inputs.get("n") == held_out.rows
-    if not counted or certificate.of_what != wording.NEW_EXAMPLES:
+    bound = _of_mistakes(certificate)
+    counted = bound is not None and inputs.get("n") == held_out.rows
+    if bound is None or not counted or certificate.of_what != wording.NEW_EXAMPLES:
         return ()
     right = int(held_out.count[held_out.own == held_out.said].sum())
     hidden = int(inputs["k"]) - (held_out.rows - right)
@@ -56,12 +57,19 @@ def missed_classes(
     bounded = []
     for number, rows, right_rows in rare:
         missed = min(rows, rows - right_rows + hidden)
-        bound = clopper_pearson(missed, rows, certificate.delta, models, look)
-        bounded.append(MissedClass(number, rows, missed, bound))
+        most = bound.compute(missed, rows, certificate.delta, models, look)
+        bounded.append(MissedClass(number, rows, missed, most))
     return tuple(bounded)
 
 
-def missed_in_words(certificate: Certificate, held_out: HeldOut, names: Sequence[str]) -> str:
+def _of_mistakes(certificate: CertifiedNumber) -> Bound | None:
+    """Return the bound if it counts mistakes on independent rows, so that it holds for parts."""
+    bound = bound_of(certificate.bound)
+    independent = certificate.of_what != wording.PERIOD
+    return bound if bound is not None and bound.held_out and independent else None
+
+
+def missed_in_words(certificate: CertifiedNumber, held_out: HeldOut, names: Sequence[str]) -> str:
     """State the useful bounds on rare classes in a sentence; "" if there are none."""
     missed = missed_classes(certificate, held_out, len(names))
     if all(each.bound >= MAX_USEFUL_BOUND for each in missed):
@@ -111,7 +119,7 @@ ABSTAIN = (
 
 
 def in_full(
-    certificate: Certificate,
+    certificate: CertifiedNumber,
     held_out: HeldOut | None = None,
     names: Sequence[str] = (),
     delta: float | None = None,
@@ -122,7 +130,7 @@ def in_full(
 
 
 def in_words(
-    certificate: Certificate, held_out: HeldOut | None = None, names: Sequence[object] = ()
+    certificate: CertifiedNumber, held_out: HeldOut | None = None, names: Sequence[object] = ()
 ) -> str:
     """Return a claim with its estimates and next step, as one text for readers."""
     claim, note = in_full(certificate, held_out, [str(name) for name in names])
@@ -130,7 +138,7 @@ def in_words(
 
 
 def beside(
-    certificate: Certificate, held_out: HeldOut | None, names: Sequence[str] = ()
+    certificate: CertifiedNumber, held_out: HeldOut | None, names: Sequence[str] = ()
 ) -> list[str]:
     """Return the sentences about a constant answer, several labels and rare classes."""
     if held_out is None:
@@ -150,15 +158,15 @@ def beside(
     return [*sentences, rare] if rare else sentences
 
 
-def useless(certificate: Certificate, held_out: HeldOut | None) -> bool:
+def useless(certificate: CertifiedNumber, held_out: HeldOut | None) -> bool:
     """Check whether the bound is no smaller than the estimated error of a constant answer."""
     comparable = (wording.NEW_EXAMPLES, wording.PERIOD, wording.ANSWERED, *wording.SOURCES)
     rows = certificate.of_what in comparable
     baseline = held_out is not None and rows and certificate.value >= held_out.baseline
-    return certificate.vacuous or baseline
+    return wording.says_nothing(certificate) or baseline
 
 
-def next_step(certificate: Certificate, held_out: HeldOut | None = None) -> str:
+def next_step(certificate: CertifiedNumber, held_out: HeldOut | None = None) -> str:
     """Return advice on how to lower the bound; "" if there is none."""
     if certificate.of_what in wording.OF_TRAINING:
         return TRAINED_ONLY
@@ -168,12 +176,13 @@ def next_step(certificate: Certificate, held_out: HeldOut | None = None) -> str:
             return ONE_ANSWER
     if certificate.of_what == wording.ANSWERED:
         return BETTER_MODEL if useless(certificate, held_out) else ANSWER_MORE
-    if certificate.bound != "holdout.clopper_pearson" or "ratio_bound" in certificate.details:
+    bound = _of_mistakes(certificate)
+    if bound is None or "ratio_bound" in certificate.details:
         return ""
     k, n = int(certificate.inputs["k"]), int(certificate.inputs["n"])
     share = certificate.delta / int(certificate.inputs.get("models", 1))
     rows = ROWS_FACTOR * n
-    later = holdout.clopper_pearson(expected_mistakes(k / n, rows), rows, share)
+    later = bound.compute(expected_mistakes(k / n, rows), rows, share)
     baseline = 1.0 if held_out is None else held_out.baseline
     if certificate.value >= LOOSE_FACTOR * k / n and later < baseline:
         return (

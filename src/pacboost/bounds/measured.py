@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec
 
 from pacboost.bounds import holdout
-from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.certificate import Certificate, makers
 from pacboost.bounds.known_measures import MEASURES
-from pacboost.bounds.registry import BOUNDS, bound, makers
+from pacboost.bounds.registry import BOUNDS, bound
 from pacboost.bounds.wording import DRAWN
 from pacboost.errors import ParameterError, invalid
 from pacboost.numerics.checks import positive_whole, probability

@@ -11,17 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import Any, ParamSpec
 
 from pacboost import bounds
 from pacboost.numerics.checks import plain_numbers
 
-if TYPE_CHECKING:
-    from pacboost.bounds.certificate import Certificate
-    from pacboost.ledgers.ledger import Ledger
-
 P = ParamSpec("P")
-Maker = Callable[["Certificate", "Ledger"], "Certificate"]
 
 
 @dataclass(frozen=True)
@@ -52,7 +47,7 @@ class Bound:
     """True if held-out rows usually give a smaller bound."""
     rounded: bool = False
     """True if the bound is on a rounded vote instead of the vote of the rounds."""
-    again: Maker | None = None
+    again: Callable[..., Any] | None = None
     """A function that recomputes a certificate from the stored one and the ledger."""
     of: tuple[str, ...] = ("model",)
     """The subjects of such certificates: "model", "forest" or "measure"."""
@@ -99,20 +94,12 @@ def bound(name: str, **grounds: Any) -> Callable[[Callable[P, float]], Callable[
 def bound_of(name: str) -> Bound | None:
     """Return the bound of this name; None if there is none."""
     if name and name not in BOUNDS:
-        _load()
+        all_bounds()
     return BOUNDS.get(name)
 
 
-def makers(*kinds: str) -> Mapping[str, Maker]:
-    """Return the functions that recompute certificates of some kinds, by the names of bounds."""
-    _load()
-    return {
-        name: registered.again
-        for name, registered in BOUNDS.items()
-        if registered.again is not None and set(kinds) & set(registered.of)
-    }
-
-
-def _load() -> None:
+def all_bounds() -> Mapping[str, Bound]:
+    """Return the bounds of all files."""
     for module in iter_modules(bounds.__path__):
         import_module(f"{bounds.__name__}.{module.name}")
+    return BOUNDS

@@ -2,22 +2,20 @@
 
 An event of probability at most e under the distribution of the rows has probability at most f(e)
 after a move, with one f in ``MOVES`` for each measure of distance. Each f grows with e, so a bound
-that holds with probability 1 - delta may be put into it. If only the shares q_c of the classes
-change, R ≤ Σ q_c u_c, u_c the bound of class c at its part of delta (docs/proofs/shift.md).
+that holds with probability 1 - delta may be put into it (docs/proofs/shift.md).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from pacboost.bounds import measured, wording
-from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.rates import Parts, rate_upper, read_parts
-from pacboost.bounds.registry import BOUNDS, Ends, bound, bound_of, makers
+from pacboost.bounds import wording
+from pacboost.bounds.certified_number import CertifiedNumber
+from pacboost.bounds.registry import BOUNDS, Ends, bound, bound_of
 from pacboost.bounds.rounding import SLACK, outward
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import meant, plain, plain_numbers, probability
@@ -25,12 +23,12 @@ from pacboost.numerics.kl import kl, turning_point
 from pacboost.numerics.percent import percent_digits
 
 if TYPE_CHECKING:
-    from pacboost.bounds.family import Family
     from pacboost.ledgers.ledger import Ledger
 
 PROOF = "docs/proofs/shift.md"
 KINDS = ("model", "forest", "measure")
 MIN_MOVE, MAX_MOVE = 1e-18, 1e300
+Stored = TypeVar("Stored", bound=CertifiedNumber)
 
 
 class Move(NamedTuple):
@@ -56,7 +54,8 @@ MOVES = {
     ),
     "total_variation": Move(
         lambda e, r: e + r, "e + r",
-        "no group's share of {who} changes by more than {points} percentage points", upper_end=1.0,
+        "no group's share of {who} changes by more than {points:.12g} percentage points",
+        upper_end=1.0,
     ),
     "ratio": Move(
         lambda e, times: times * e, "B·e",
@@ -105,16 +104,20 @@ def _condition(inputs: Mapping[str, Any], who: str) -> str:
 def _move_words(name: str, by: float, who: str) -> str:
     move = MOVES[name]
     size = percent_digits(by, 12) if move.upper_end == 1 else f"{by:.12g}"
-    return move.words.format(by=size, points=size.removesuffix(" %"), who=who)
+    return move.words.format(by=size, points=100 * by, who=who)
 
 
-def _again(stored: Certificate, ledger: Ledger) -> Certificate:
+def _again(stored: Stored, ledger: Ledger) -> Stored:
     inputs = dict(stored.inputs)
     name, move, by = (inputs.pop(key) for key in ("bound", "move", "by"))
-    before = makers(*KINDS)[name](replace(stored, bound=name, inputs=inputs), ledger)
+    registered = bound_of(name)
+    if registered is None or registered.again is None:
+        raise ParameterError(f"bound is {name!r:.80}, which no certificate before a shift has")
+    before = registered.again(replace(stored, bound=name, inputs=inputs), ledger)
     names = [name for name in wording.UNANSWERED if name in stored.details]
     before = before.detailed({name: stored.details[name] for name in names})  # name who moves
-    return under(before.filtered(stored.details), **{move: by})
+    moved: Stored = under(before.filtered(stored.details), **{move: by})
+    return moved
 
 
 @bound("shift.moved_upper", reference=PROOF, condition=_condition, again=_again, of=KINDS)
@@ -147,7 +150,7 @@ def _before(name: str, inputs: Mapping[str, Any]) -> float:
     return BOUNDS[name].compute(**inputs)
 
 
-def under(certificate: Certificate, **moves: float) -> Certificate:
+def under(certificate: Stored, **moves: float) -> Stored:
     """Certify an error or a rate after a shift; see ``Certificate.under``."""
     move, by = next(iter(moves.items()), ("", 0.0))
     if len(moves) != 1 or move not in MOVES:
@@ -172,7 +175,7 @@ def under(certificate: Certificate, **moves: float) -> Certificate:
     )
 
 
-def _refuse(certificate: Certificate) -> None:
+def _refuse(certificate: CertifiedNumber) -> None:
     what, bound = certificate.of_what, bound_of(certificate.bound)
     if bound is not None and bound.condition is not None:
         raise NotCertified(
@@ -219,7 +222,7 @@ class HoldsUntil:
         return math.floor(size * 1e4 * (1 + 1e-14)) / 1e4 if size < 1e9 else size
 
 
-def holds_until(certificate: Certificate, goal: float) -> HoldsUntil:
+def holds_until(certificate: CertifiedNumber, goal: float) -> HoldsUntil:
     """Return how large a shift may be; see ``Certificate.holds_until``."""
     _refuse(certificate)
     lower, value = wording.is_lower(certificate), certificate.value
@@ -234,138 +237,10 @@ def holds_until(certificate: Certificate, goal: float) -> HoldsUntil:
     return HoldsUntil(goal, lower, wording.affected(certificate), **sizes)
 
 
-def stays(certificate: Certificate, goal: float | None) -> str:
+def stays(certificate: CertifiedNumber, goal: float | None) -> str:
     """Return a sentence on how many new examples may be unlike the rows; "" without a goal."""
     with suppress(NotCertified, ParameterError):
         limits = holds_until(certificate, goal or 0.0)
         if limits.contamination >= 1e-4:
             return f"{limits.stays} {limits.words('contamination')}."
     return ""
-
-
-SUM_SLACK = 1e-9
-
-
-def _shares_in_words(inputs: Mapping[str, Any], who: str) -> str:
-    boxes = _read_boxes(inputs["shares"])
-    if all(box == (0, 1) for box in boxes.values()):
-        classes = wording.listed([*boxes], "classes")
-        of_answers = f" among {wording.ANSWERED}" if wording.ANSWERED in who else ""
-        return f"whatever the shares of {classes} are{of_answers}, if there are no others"
-    if len(boxes) > wording.MAX_NAMES_LISTED:
-        return f"if the shares of the {len(boxes)} classes are those that were given"
-    shares = [
-        " to ".join(percent_digits(end, 12) for end in dict.fromkeys(b)) for b in boxes.values()
-    ]
-    named = [f"{share} are of class {name!r}" for share, name in zip(shares, boxes, strict=True)]
-    return "if " + " and ".join(", ".join(part) for part in (named[:-1], named[-1:]) if part)
-
-
-@bound(
-    "shift.shares_upper",
-    theorem="R ≤ max Σ q_c u_c over the shares q, u_c = BinInv(k_c, n_c, delta/(claims·classes))",
-    reference=f"{measured.CLOPPER}; {PROOF}",
-    condition=_shares_in_words,
-    again=lambda stored, _: measured.made_again(stored),
-    of=("measure",),
-    measures=("error",),
-)
-def shares_upper(
-    parts: Parts, shares: Mapping[str, Sequence[float]], delta: float, claims: int = 1
-) -> float:
-    """Bound the error if the shares of the classes lie within given limits.
-
-    ``parts`` counts mistakes and rows of each class; ``shares`` holds the smallest and the
-    largest share of each class. The largest mean of the bounds takes the smallest shares first and
-    gives the rest to the classes with the largest bounds.
-
-    >>> round(shares_upper([[3, 100], [5, 50]], {"a": [0.4, 0.4], "b": [0.6, 0.6]}, 0.05), 6)
-    0.164952
-    """
-    counted, boxes = read_parts(parts), list(_read_boxes(shares).values())
-    if len(counted) != len(boxes):
-        raise ParameterError(
-            f"{len(boxes)} classes have shares, but {len(counted)} have rows", parameter="shares"
-        )
-    errors = [rate_upper(k, n, delta, claims * len(counted)) for k, n in counted]
-    value, rest = 0.0, max(0.0, 1 - sum(low for low, _ in boxes))
-    for error, (low, high) in sorted(zip(errors, boxes, strict=True), reverse=True):
-        extra = min(rest, high - low)
-        value, rest = value + (low + extra) * error, rest - extra
-    return outward(value + rest * max(errors))  # shares may lack a little to a sum of 1
-
-
-def _read_boxes(shares: Mapping[str, Sequence[float]]) -> dict[str, tuple[float, float]]:
-    """Return the ends of the shares; refuse shares that no distribution has."""
-    try:
-        boxes = {name: (float(low), float(high)) for name, (low, high) in shares.items()}
-    except (AttributeError, TypeError, ValueError) as problem:
-        raise ParameterError(
-            f"shares is {shares!r:.80}; each class needs one number, or two ({problem})",
-            parameter="shares",
-        ) from problem
-    for name, (low, high) in boxes.items():
-        if not 0 <= low <= high <= 1:
-            raise ParameterError(
-                f"the share of {name!r} is {low:g} to {high:g}; it is within 0 to 1",
-                parameter="shares",
-            )
-    smallest, largest = (sum(box[end] for box in boxes.values()) for end in (0, 1))
-    if smallest > 1 + SUM_SLACK or largest < 1 - SUM_SLACK:
-        between = f"{smallest:.6g}" + (f" to {largest:.6g}" if smallest != largest else "")
-        raise ParameterError(
-            f"the shares of all classes sum to {between}; together they are 1", parameter="shares"
-        )
-    return boxes
-
-
-def shares_certificate(
-    family: Family, shares: Any, classes: Iterable[Any], models: int
-) -> Certificate:
-    """Certify the error for other shares of the classes, which are the groups of the family.
-
-    ``shares`` is "any", or maps each class to its share, or to its smallest and largest share.
-    """
-    rows = {str(certificate.details["group"]): certificate for certificate in family}
-    labels = {label: str(label) for label in classes}
-    names = dict.fromkeys([*rows, *labels.values()])
-    first = family.certificates[0]
-    if isinstance(shares, str) and shares == "any":
-        shares = dict.fromkeys(names, (0.0, 1.0))
-    elif "missing_abstain" in first.details:
-        raise NotCertified(
-            "some rows have no answer, and the shares of the classes among answered examples are "
-            "not those among all: give missing='wrong', or shares 'any'"
-        )
-    if not isinstance(shares, Mapping):
-        raise ParameterError(
-            f"shares is {shares!r}; it is 'any', or a mapping of classes to shares",
-            parameter="shares",
-        )
-    share_ends = {
-        labels.get(name, str(name)): box if isinstance(box, tuple | list) else (box, box)
-        for name, box in shares.items()
-    }
-    if share_ends.keys() != names.keys():
-        raise ParameterError(
-            f"shares names {', '.join(map(repr, share_ends))}; the classes are "
-            f"{', '.join(map(repr, names))}, and each has to be named, with 0 if there is none",
-            parameter="shares",
-        )
-    boxes = _read_boxes(share_ends)
-    if missing := [name for name, (_, high) in boxes.items() if name not in rows and high > 0]:
-        raise NotCertified(f"there are no rows of class {missing[0]!r}, whose share is above 0")
-    parts = [[int(part.inputs["k"]), int(part.inputs["n"])] for part in rows.values()]
-    ends = {name: [*boxes[name]] for name in rows}
-    certificate = measured.certificate(
-        "error",
-        "shift.shares_upper",
-        {"parts": parts, "shares": ends, "delta": family.delta, "claims": models},
-        size=sum(n for _, n in parts),
-        sample=first.sample,
-        unit="classes",
-    )  # fmt: skip
-    # The first assumption, that rows are like new examples, is the one that shares replace.
-    certificate = certificate.assuming(*first.assumptions[1:])
-    about = {name: first.details[name] for name in wording.ABOUT_ROWS if name in first.details}
-    return replace(certificate.detailed(about), rows_checked=first.rows_checked)

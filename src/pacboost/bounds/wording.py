@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from pacboost.bounds.certified_number import CertifiedNumber
 from pacboost.bounds.coverages import COVERAGES
 from pacboost.bounds.known_measures import MEASURES
 from pacboost.bounds.quantity import Quantity
@@ -19,10 +20,6 @@ from pacboost.bounds.registry import Bound, bound_of
 from pacboost.bounds.rounding import confidence
 from pacboost.numerics.percent import percent, percent_above
 from pacboost.samples.equal_rows import DISTINCT
-
-if TYPE_CHECKING:
-    from pacboost.bounds.certificate import Certificate
-
 
 GAP = "gap"
 OVER_GROUPS = ", on average (every group counts once)"
@@ -42,26 +39,28 @@ def is_measured(of_what: str) -> bool:
     return of_what == GAP or quantity(of_what) is not None
 
 
-def is_lower(certificate: Certificate) -> bool:
+def is_lower(certificate: CertifiedNumber) -> bool:
     """Check whether a certificate states a lower end."""
     registered = bound_of(certificate.bound)
     return registered is not None and registered.side == "lower"
 
 
-def says_nothing(certificate: Certificate) -> bool:
+def says_nothing(certificate: CertifiedNumber) -> bool:
     """Check whether every model satisfies the number."""
+    if not is_measured(certificate.of_what):
+        return certificate.value >= 1
     if is_lower(certificate):
         return certificate.value <= 0
     return certificate.value >= largest_of(certificate)
 
 
-def largest_of(certificate: Certificate) -> float:
+def largest_of(certificate: CertifiedNumber) -> float:
     """Return the largest value that the number of a certificate can have."""
     largest = certificate.inputs.get("scale", certificate.details.get("largest", 1.0))
     return float(largest) if isinstance(largest, int | float) else 1.0
 
 
-def measure_claim(certificate: Certificate) -> Statement:
+def measure_claim(certificate: CertifiedNumber) -> Statement:
     """Return the claim of a certificate of a measure, or of a gap between groups."""
     details = certificate.details
     label = f"'{details.get('class', '')}'"
@@ -109,7 +108,7 @@ def listed(names: object, what: str) -> str:
     return f"the {what} " + " and ".join(filter(None, [", ".join(values[:-1]), values[-1]]))
 
 
-def number_of(certificate: Certificate, in_per_cent: bool) -> str:
+def number_of(certificate: CertifiedNumber, in_per_cent: bool) -> str:
     """Return the number as text, rounded to the side that makes the claim weaker."""
     value = certificate.value
     if not math.isfinite(value):
@@ -123,17 +122,17 @@ def number_of(certificate: Certificate, in_per_cent: bool) -> str:
     return f"{(down if is_lower(certificate) else up) * step:.10g}"
 
 
-def new_examples(certificate: Certificate) -> str:
+def new_examples(certificate: CertifiedNumber) -> str:
     """Return "distinct new rows" if equal rows were counted once, else "new examples"."""
     return "distinct new rows" if DISTINCT_ROWS in certificate.details else "new examples"
 
 
-def answered_rows_of(certificate: Certificate) -> str:
+def answered_rows_of(certificate: CertifiedNumber) -> str:
     """Return "answered rows of the " if rows without an answer do not count, else ""."""
     return "answered rows of the " if ABSTAINS in certificate.details else ""
 
 
-def _examples(certificate: Certificate) -> str:
+def _examples(certificate: CertifiedNumber) -> str:
     details = certificate.details
     # rows of one class may have no answer much more often than others
     answered = "answered " if ABSTAINS in details else ""
@@ -245,18 +244,18 @@ class Statement(NamedTuple):
         return self._replace(before=before, after=f"{self.after}.")
 
 
-def claim(certificate: Certificate) -> Statement:
+def claim(certificate: CertifiedNumber) -> Statement:
     """Return what a certificate claims, without its confidence."""
     opening = NOTHING_YET if certificate.of_what in OF_TRAINING else ""
     return _notice(certificate, clause(certificate)).opening(opening).finished()
 
 
-def claim_beside_others(certificate: Certificate) -> Statement:
+def claim_beside_others(certificate: CertifiedNumber) -> Statement:
     """Return the same where other claims may be about new examples."""
     return _notice(certificate, clause(certificate)).finished()
 
 
-def clause(certificate: Certificate) -> Statement:
+def clause(certificate: CertifiedNumber) -> Statement:
     """Return what a certificate claims, as a clause within a sentence."""
     if is_measured(certificate.of_what):
         statement = measure_claim(certificate)
@@ -269,7 +268,9 @@ def clause(certificate: Certificate) -> Statement:
     return _on_condition(certificate, statement.ending(_unanswered(certificate)), "")
 
 
-def sentence(certificate: Certificate, delta: float | None = None, opening: str = "") -> Statement:
+def sentence(
+    certificate: CertifiedNumber, delta: float | None = None, opening: str = ""
+) -> Statement:
     """Return a claim with its confidence and the counted rows, for readers without theory.
 
     ``delta`` replaces that of the certificate where several claims share it; ``opening`` stands
@@ -297,7 +298,7 @@ def equal_to_learned(share: float, *, but_one: bool = False) -> str:
     )
 
 
-def _on_condition(certificate: Certificate, statement: Statement, grounds: str) -> Statement:
+def _on_condition(certificate: CertifiedNumber, statement: Statement, grounds: str) -> Statement:
     """Add the conditions of a claim: its examples, and whether the rows are new."""
     details = certificate.details
     statement = statement.ending(f"{_move(certificate)}{grounds}")
@@ -314,7 +315,7 @@ def _on_condition(certificate: Certificate, statement: Statement, grounds: str) 
     return statement
 
 
-def _notice(certificate: Certificate, statement: Statement) -> Statement:
+def _notice(certificate: CertifiedNumber, statement: Statement) -> Statement:
     """Add what was noticed about the certifying rows."""
     for name in (SHARE_LEARNED, SHARE_BUT_ONE):
         share = certificate.details.get(name)
@@ -324,7 +325,7 @@ def _notice(certificate: Certificate, statement: Statement) -> Statement:
     return statement.ending(f". {NOT_LATER}" if HAVE_TIMES in certificate.details else "")
 
 
-def _move(certificate: Certificate) -> str:
+def _move(certificate: CertifiedNumber) -> str:
     """Return how new examples may differ from the rows, as text; "" without a shift."""
     bound = bound_of(certificate.bound)
     if bound is None or bound.condition is None:
@@ -333,7 +334,7 @@ def _move(certificate: Certificate) -> str:
     return f", {bound.condition(certificate.inputs, 'them' if who == NEW_EXAMPLES else who)}"
 
 
-def affected(certificate: Certificate) -> str:
+def affected(certificate: CertifiedNumber) -> str:
     """Return the examples, or groups, whose distribution shifts, as text."""
     details, of_what = certificate.details, certificate.of_what
     if of_what == NEW_GROUPS or details.get("unit") == "groups":
@@ -345,17 +346,17 @@ def affected(certificate: Certificate) -> str:
     return f"{ANSWERED if answered else NEW_EXAMPLES}{' of this group' * ('group' in details)}"
 
 
-def _bound_before(certificate: Certificate) -> Bound | None:
+def _bound_before(certificate: CertifiedNumber) -> Bound | None:
     """Return the bound of a certificate; if it is about a shift, the bound before it."""
     return bound_of(str(certificate.inputs.get("bound", certificate.bound)))
 
 
-def distinct(certificate: Certificate) -> str:
+def distinct(certificate: CertifiedNumber) -> str:
     """Return "distinct " if equal rows of the certificate count once, else ""."""
     return "distinct " if DISTINCT_ROWS in certificate.details else ""
 
 
-def _counted(certificate: Certificate) -> str:
+def _counted(certificate: CertifiedNumber) -> str:
     """Return the numbers of rows counted and of mistakes as text; "" if no rows were counted."""
     counts = certificate.inputs
     how = ", counted without weights" if WITHOUT_WEIGHTS in certificate.details else ""
@@ -377,7 +378,7 @@ def _counted(certificate: Certificate) -> str:
     return f"; {int(counts['n']):,} {answered}{rows}, {int(counts['k']):,} wrong{how}"
 
 
-def _claim(certificate: Certificate, number: str) -> Statement:
+def _claim(certificate: CertifiedNumber, number: str) -> Statement:
     of_what, bound = certificate.of_what, _bound_before(certificate)
     before = f"{_subject(certificate)} is wrong on at most "
     if of_what == NEW_GROUPS:
@@ -396,12 +397,12 @@ def _claim(certificate: Certificate, number: str) -> Statement:
     return Statement(before, number, after)
 
 
-def _about_model(certificate: Certificate, number: str) -> Statement:
+def _about_model(certificate: CertifiedNumber, number: str) -> Statement:
     of_what, before = certificate.of_what, "it is wrong on at most "
     like_these = "" if _move(certificate) else " like these"
     if is_measured(of_what):
         return measure_claim(certificate)
-    if certificate.vacuous:
+    if says_nothing(certificate):
         where = f" for the {_answered(certificate)}" if of_what == ANSWERED else ""
         before, after = "no error below ", f" is certified{where}"
     elif of_what == NEW_EXAMPLES:
@@ -433,7 +434,7 @@ def unanswered(details: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _unanswered(certificate: Certificate) -> str:
+def _unanswered(certificate: CertifiedNumber) -> str:
     return "".join(f", {words}" for words in unanswered(certificate.details)[:1])
 
 
@@ -443,16 +444,16 @@ def assumed_beside(details: Mapping[str, Any]) -> tuple[str, ...]:
     return (*texts, *unanswered(details))
 
 
-def _weights(certificate: Certificate) -> str:
+def _weights(certificate: CertifiedNumber) -> str:
     return ", counted by their weights" if certificate.details.get("weighted") else ""
 
 
-def _answered(certificate: Certificate) -> str:
+def _answered(certificate: CertifiedNumber) -> str:
     threshold = certificate.details.get("threshold", 0.0)
     return f"{new_examples(certificate)} it answers (confidence {threshold:.4g} or more)"
 
 
-def _subject(certificate: Certificate) -> str:
+def _subject(certificate: CertifiedNumber) -> str:
     details, bound = certificate.details, _bound_before(certificate)
     if "members" in details:
         return f"the plurality vote of {details['members']} members"

@@ -7,7 +7,7 @@ is not among the classes is a mistake.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from pacboost.errors import NotCertified
 from pacboost.fit.division import Apart, Certifying
 from pacboost.fit.examples import label_rows, mistaken
 from pacboost.fit.noticing import noticed
+from pacboost.fit.rows import LabelledRows
 from pacboost.fit.targets import read_labels
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.hypotheses.vote_digest import vote_digest
@@ -26,6 +27,32 @@ from pacboost.models.answers import confidence
 from pacboost.models.model import Model
 from pacboost.models.training_claim import training_certificate
 from pacboost.numerics.exact import wrong_answers
+from pacboost.sources.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRows:
+    """Labelled rows; their labels need not be classes of the fit."""
+
+    table: Table
+    labels: NDArray[Any]
+    signs: LabelledRows | None
+    """The labels as signs, if a row may have several."""
+
+    @classmethod
+    def read(cls, model: Model, table: Table, y: object) -> JudgedRows:
+        """Read the labels of rows."""
+        several = model.ledger.several_labels
+        labels = read_labels(y, table.n_rows, several=several)
+        if not several:
+            return cls(table, labels, None)
+        return cls(table, labels, label_rows(table, labels, model.classes, "y", several=True))
+
+    def wrong(self, model: Model, scores: Scores) -> NDArray[np.bool_]:
+        """Return which rows the scores get wrong."""
+        if self.signs is not None:
+            return mistaken(scores, self.signs)
+        return wrong_answers(model.decide(scores), self.labels, scores)
 
 
 def certified(model: Model, apart: Apart | None, asked: Certifying) -> Model:
@@ -40,7 +67,9 @@ def certified(model: Model, apart: Apart | None, asked: Certifying) -> Model:
     from pacboost.bounds.held_out import HeldOut
 
     # the only look of this fit at these rows
-    scores, wrong = judged(model, apart.X, apart.y)
+    rows = JudgedRows.read(model, model.schema.read(apart.X), apart.y)
+    scores = model.vote.scores(rows.table)
+    wrong = rows.wrong(model, scores)
     model = deployed(model, model.vote, apart.certificate(wrong, asked.delta, asked.look))
     decided, chances = model.decide(scores), model.probabilities(scores)
     # the bound on confident answers shares delta with those of earlier looks
@@ -53,17 +82,6 @@ def certified(model: Model, apart: Apart | None, asked: Certifying) -> Model:
         details=noticed(apart.examples),
     )
     return replace(model, answering=answering, held_out=counted)
-
-
-def judged(model: Model, X: Any, y: NDArray[Any]) -> tuple[Scores, NDArray[np.bool_]]:
-    """Return the scores of rows, and which rows are wrong."""
-    table, several = model.schema.read(X), model.ledger.several_labels
-    labels = read_labels(y, table.n_rows, several=several)
-    scores = model.vote.scores(table)
-    if several:
-        rows = label_rows(table, labels, model.classes, "y", several=True)
-        return scores, mistaken(scores, rows)
-    return scores, wrong_answers(model.decide(scores), labels, scores)
 
 
 def deployed(model: Model, vote: Vote, certificate: Certificate) -> Model:

@@ -61,7 +61,7 @@ class Apart:
         others = np.flatnonzero(~rows)
         left_out = self.left_out + rows.size - others.size
         return replace(
-            self, X=Rows.of(self.X).take(others).given, y=self.y[others], left_out=left_out
+            self, X=Rows.of(self.X).take(others).unread, y=self.y[others], left_out=left_out
         )
 
     def certificate(self, wrong: NDArray[np.bool_], delta: float, look: int = 0) -> Certificate:
@@ -119,9 +119,9 @@ def share_apart(
     examples = Examples.from_rows(rows, rows.count, copies)
     chosen = roles.divide(examples, RolesAsk(seed, share=share, share_name=name))
     learn, counted_rows = chosen.learn, chosen.certify
-    counting = rows.take(counted_rows).given
+    counting = rows.take(counted_rows).unread
     # a table knows kinds and levels of all its rows; those that learn may not inherit them
-    learned = rows.alone(learn).given
+    learned = rows.alone(learn).unread
     # Equal rows may be copies of one example, or draws that happen to agree. Only the user can
     # know, so copies="draws" counts them and warns (docs/decisions/0031).
     if not examples.distinct:
@@ -170,4 +170,4 @@ def undivided(X: Any, y: Any, copies: str, *, once: bool = False) -> Division:
     first = examples.once(every)
     warn_uncounted(every.size - first.size, every.size, REPEATS)
     labels = read_labels(y, every.size, several=True)
-    return Division(rows.alone(first).given, labels[first], first, None, examples)
+    return Division(rows.alone(first).unread, labels[first], first, None, examples)

@@ -232,7 +232,7 @@ class TreeRule(hypothesis.Hypothesis):
         columns = ", ".join([*asked][:MAX_COLUMNS_NAMED])
         return f"tree of {len(self.values)} leaves on {columns}{dots}"
 
-    def condition(self, split: int, names: Names, *, left: bool) -> str:
+    def condition(self, split: int, names: Names, *, left: bool, or_missing: bool = True) -> str:
         """Return the condition that sends a row left (or right) at a split, as text."""
         feature = int(self.feature[split])
         column = names.column(feature)
@@ -246,7 +246,7 @@ class TreeRule(hypothesis.Hypothesis):
             if cut >= thresholds.size:
                 return f"{column} is {'known' if left else 'missing'}"
             text = names.side(feature, float(thresholds[cut]), above=not left)
-        return f"{text} or missing" if self.missing_left[split] == left else text
+        return f"{text} or missing" if or_missing and self.missing_left[split] == left else text
 
     def features(self) -> set[int]:
         return set(self.feature.tolist())
@@ -272,8 +272,7 @@ class TreeRule(hypothesis.Hypothesis):
             side = (feature, goes_left, -1 if self.member[split] < 0 else split)
             if side not in tightest or (cut < tightest[side]) == goes_left:
                 tightest[side] = cut
-                condition = self.condition(split, names, left=goes_left)
-                conditions[side] = condition.removesuffix(" or missing")
+                conditions[side] = self.condition(split, names, left=goes_left, or_missing=False)
         return " and ".join(conditions.values()) or "always"
 
     def path(self, leaf: int) -> list[tuple[int, bool]]:

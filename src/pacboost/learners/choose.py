@@ -13,6 +13,7 @@ import numpy as np
 from pacboost.errors import ParameterError
 from pacboost.learners.learner import FunctionLearner, Learner, accepts
 from pacboost.learners.registry import LEARNERS
+from pacboost.sources.rows import Rows
 
 
 def as_learner(choice: object, parameter: str = "estimator") -> Learner:
@@ -58,4 +59,4 @@ class OwnEstimator:
 
 
 def _constant(answer: Any, rows: Any) -> Any:
-    return np.full(len(rows), answer)
+    return np.full(Rows.of(rows).count, answer)

@@ -18,6 +18,7 @@ from pacboost.hypotheses.stump import StumpRule
 from pacboost.numerics.exact import draw
 from pacboost.samples.fingerprint import StoredCodes
 from pacboost.samples.sample import Request, Sample
+from pacboost.sources.given import some_rows
 
 Weights = NDArray[np.int64]
 Rows = NDArray[np.intp]
@@ -98,6 +99,8 @@ class Learner(ABC):
     """Whether the learner reads codes, so that the sample has to be binned."""
     sparse = False
     """Whether the learner reads sparse tables; otherwise they are made dense."""
+    reads_given: ClassVar[bool] = False
+    """Whether the learner is code of a user, which gets rows as they came."""
 
     @property
     def deterministic(self) -> bool:
@@ -130,6 +133,8 @@ class FunctionLearner(Learner):
     """
 
     name: ClassVar[str] = "function"
+    sparse = True
+    reads_given: ClassVar[bool] = True
 
     function: Callable[..., Any]
 
@@ -145,7 +150,7 @@ class FunctionSearch(Search):
     function: Callable[..., Any]
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
-        rows = self.sample.rows
+        rows = self.sample.sparse_rows
         # weights, if it takes them, are exact; rows drawn by weight are not
         if accepts(self.function, 3):
             rule = self.function(rows, answers, weights / weights.sum())
@@ -153,7 +158,7 @@ class FunctionSearch(Search):
             rule = self.function(rows, answers)
         else:
             chosen = draw(weights, weights.size, np.random.default_rng(seed))
-            rule = self.function(rows[chosen], answers[chosen])
+            rule = self.function(some_rows(rows, chosen), answers[chosen])
         if isinstance(rule, Hypothesis):
             return rule
         answer = getattr(rule, "predict", rule)
@@ -166,8 +171,8 @@ class FunctionSearch(Search):
         if hasattr(self.function, "__name__"):
             words += f" of {self.function.__name__}"
         if self.sample.labels is not None:
-            return ClassFunction(answer, self.sample.signs.shape[1], words, rule)
-        return Function(answer, words, rule)
+            return ClassFunction(answer, self.sample.signs.shape[1], words, rule, sparse=True)
+        return Function(answer, words, rule, sparse=True)
 
 
 def accepts(function: Callable[..., Any], arguments: int) -> bool:

@@ -16,9 +16,11 @@ from sklearn.utils.validation import has_fit_parameter
 from pacboost.hypotheses.function import ClassFunction, Function, Ranges
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis, Valued
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.learners.learner import Learner, Rows, Search, Weights
+from pacboost.learners.learner import Learner, Search, Weights
 from pacboost.numerics.exact import draw
 from pacboost.samples.sample import Request, Sample
+from pacboost.sources.given import some_rows
+from pacboost.sources.rows import Rows
 from pacboost.sources.values import Values
 
 
@@ -28,9 +30,9 @@ class SklearnLearner(Learner):
 
     name: ClassVar[str] = "scikit-learn"
 
+    reads_given: ClassVar[bool] = True
+
     estimator: Any
-    shape: tuple[int, ...] = ()
-    """The shape of a row, if rows are arrays of several dimensions."""
 
     @property
     def sparse(self) -> bool:  # type: ignore[override]
@@ -43,7 +45,7 @@ class SklearnLearner(Learner):
     def on(self, sample: Sample) -> SklearnSearch:
         """Start on the raw rows; sparse ones stay sparse if the estimator takes them."""
         sparse = self.sparse and sample.table.entries is not None
-        return SklearnSearch(sample, self.estimator, sparse, self.shape)
+        return SklearnSearch(sample, self.estimator, sparse)
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,6 @@ class SklearnSearch(Search):
     sample: Sample
     estimator: Any
     sparse: bool = False
-    shape: tuple[int, ...] = ()
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
         """Fit a fresh clone; every random_state in it gets its own seed."""
@@ -64,23 +65,22 @@ class SklearnSearch(Search):
                 return StumpRule.constant(only_label)
             return self._naming(partial(_constant, only_label), f"always class {only_label}", None)
         model.fit(rows, labels, **fit_arguments)
-        predict = partial(_predict, model, self.shape) if self.shape else model.predict
         if self.sample.labels is not None:
-            return self._naming(predict, type(model).__name__, model)
-        return Function(predict, type(model).__name__, model, sparse=self.sparse)
+            return self._naming(model.predict, type(model).__name__, model)
+        return Function(model.predict, type(model).__name__, model, sparse=self.sparse)
 
     def _set_up(
         self, weights: Weights, answers: NDArray[Any], seed: int
     ) -> tuple[Any, Any, NDArray[Any], dict[str, Any]]:
         generator = np.random.default_rng(seed)
         model = _seeded(self.estimator, generator)
-        rows = self.sample.sparse_rows if self.sparse else shaped(self.sample.rows, self.shape)
+        rows = self.sample.sparse_rows if self.sparse else self.sample.rows
         if not has_fit_parameter(model, "sample_weight"):
             chosen = draw(weights, weights.size, generator)
-            return model, rows[chosen], answers[chosen], {}
+            return model, some_rows(rows, chosen), answers[chosen], {}
         if not weights.all():  # rows left out of a draw must not be passed at all
             keep = weights > 0
-            rows, answers, weights = rows[keep], answers[keep], weights[keep]
+            rows, answers, weights = some_rows(rows, keep), answers[keep], weights[keep]
         return model, rows, answers, {"sample_weight": weights / weights.sum()}
 
     def _naming(self, function: Callable[[Any], Any], words: str, model: Any) -> ClassFunction:
@@ -101,7 +101,7 @@ class RegressorLearner(SklearnLearner):
 
     def on(self, sample: Sample) -> RegressorSearch:
         search = super().on(sample)
-        return RegressorSearch(sample, self.estimator, search.sparse, (), self)
+        return RegressorSearch(sample, self.estimator, search.sparse, self)
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class RegressorSearch(SklearnSearch):
     learner: RegressorLearner = RegressorLearner(None)
 
     def partition(
-        self, request: Request, seed: int, chosen: Rows | None
+        self, request: Request, seed: int, chosen: NDArray[np.intp] | None
     ) -> tuple[Hypothesis, Cells]:
         """Fit a fresh clone to the pulls of the rows."""
         weights, goals = request.weights[:, 0].copy(), request.pulls[:, 0].astype(np.float64)
@@ -141,15 +141,6 @@ class RegressorSearch(SklearnSearch):
         return between[places[places < between.size]]
 
 
-def shaped(rows: Any, shape: tuple[int, ...]) -> Any:
-    """Return flat rows in their original shape.
-
-    >>> shaped(np.zeros((5, 6)), (2, 3)).shape, shaped(np.zeros((5, 6)), ()).shape
-    ((5, 2, 3), (5, 6))
-    """
-    return rows.reshape(len(rows), *shape) if shape else rows
-
-
 def _seeded(estimator: Any, generator: np.random.Generator) -> Any:
     """Return a clone in which each random_state has a different seed."""
     model = clone(estimator)
@@ -158,12 +149,8 @@ def _seeded(estimator: Any, generator: np.random.Generator) -> Any:
     return model.set_params(**{k: int(s) for k, s in zip(sorted(states), seeds, strict=True)})
 
 
-def _predict(model: Any, shape: tuple[int, ...], rows: Any) -> Any:
-    return model.predict(shaped(rows, shape))
-
-
 def _constant(answer: int, rows: Any) -> Any:
-    return np.full(rows.shape[0], answer)
+    return np.full(Rows.of(rows).count, answer)
 
 
 def fit_bag(

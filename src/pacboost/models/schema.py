@@ -28,6 +28,7 @@ from pacboost.sources.categories import FROM_DTYPE, all_levels, find_levels
 from pacboost.sources.derived import DerivedColumn, DerivedTable
 from pacboost.sources.explained_errors import checked_by_scikit_learn, refuse_masked
 from pacboost.sources.frame_table import FrameTable
+from pacboost.sources.given import GivenRows, as_they_came
 from pacboost.sources.levels import NO_LEVELS, Levels
 from pacboost.sources.rows import FrameRows, PlainRows, Rows
 from pacboost.sources.table import RecodedTable, Table
@@ -58,14 +59,16 @@ class ColumnOptions:
     """Which columns are categories (sources/categories.py); None for none."""
     keeps_sparse: bool = False
     """Whether a sparse table is learned from unmodified; else a warning says that it is not."""
-    keeps_shape: bool = False
-    """Whether rows may have several dimensions, as black boxes take them."""
+    as_they_came: bool = False
+    """Whether rows stay as they came, because only a black box reads them."""
     text: TextOptions | None = None
     """How texts are read, before a vocabulary is known; None for tables."""
 
     def divisible(self, X: Any) -> Any:
         """Return rows in a form that can be indexed, without learning anything."""
-        return X if X is None or self.text is None else self.text.divisible(X)
+        if X is None or self.text is None:
+            return as_they_came(X) if self.as_they_came and X is not None else X
+        return self.text.divisible(X)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +82,7 @@ class Schema:
     """The reader of texts, if the columns are words."""
     owner: str = "the model"
     row_shape: tuple[int, ...] | None = None
-    """The shape of a row, () for flat rows; None if rows may not have several dimensions."""
+    """The shape of a row, () for other rows than arrays; None for rows that become a table."""
     derived: tuple[DerivedColumn, ...] = ()
     """Columns that rows are given when they are read, after their own."""
     has_text_names: bool = True
@@ -89,17 +92,18 @@ class Schema:
     def learn(cls, X: Any, options: ColumnOptions) -> tuple[Schema, Table]:
         """Learn the columns of rows; also return the rows as a table."""
         rows = Rows.of(X)
-        shape: tuple[int, ...] | None = () if options.keeps_shape else None
+        if isinstance(rows, GivenRows):
+            given = rows.table()
+            schema = cls(given.n_columns, given.names, owner=options.owner, row_shape=rows.shape)
+            return schema, given
         if isinstance(rows, FrameRows) and options.text is None:
             schema, table = _of_frame(rows, options)
-            return replace(schema, owner=options.owner, row_shape=shape), table
+            return replace(schema, owner=options.owner), table
         X = rows.given
         if options.text is not None:
             reader, words = options.text.learn(X)
             refuse_empty(words)
             return cls(words.n_columns, reader.vocabulary, text=reader, owner=options.owner), words
-        if options.keeps_shape and isinstance(X, np.ndarray) and X.ndim > 2:
-            shape, X = X.shape[1:], X.reshape(len(X), -1)
         # rows on a GPU become a table, since the checks below are NumPy's and scikit-learn's
         X = _in_reach(X)
         if isinstance(X, FrameTable):
@@ -109,7 +113,7 @@ class Schema:
             schema, table = cls(X.n_columns, X.names)._with_levels(X, options.categories)
         else:
             schema, table = _of_array(X, options)
-        return replace(schema, owner=options.owner, row_shape=shape), table
+        return replace(schema, owner=options.owner), table
 
     def _with_levels(self, table: Table, categories: Categories) -> tuple[Schema, Table]:
         """Find the levels of a table's columns, or keep those that a frame has chosen."""
@@ -127,25 +131,23 @@ class Schema:
     def read_given(self, X: Any) -> Table:
         """Read rows without the columns that are derived from others."""
         rows = Rows.of(X)
+        if self.row_shape is not None:
+            names, given = self.feature_names, GivenRows.of(rows)
+            return given.like(self.n_columns, names, self.row_shape, self.owner)
         if isinstance(rows, PlainRows) and self._is_plain(rows):
             return ArrayTable(rows.given)
         if self.text is not None:
             return self.text.transform(rows.given)
         if isinstance(rows, FrameRows):
             return self._read_frame(rows)
-        X = _in_reach(self._flat(rows.given))
+        X = _in_reach(rows.given)
         if isinstance(X, FrameTable) and self.feature_names is not None and X.levels != self.levels:
             X = FrameTable.like(X.as_given, self.feature_names, self.levels, X.origin)
         if isinstance(X, Table):
             check_cells(X)
             self._check_table(X)
             return _recoded(X, self.levels)
-        if self.levels and not sparse.issparse(X):
-            raw = _raw_cells(X)
-            if raw.ndim == 2 and raw.size:
-                return CategorisedArray(_validated(self._stand_in(), raw, reset=False), self.levels)
-        array = checked_array(self._stand_in(), X, reset=False)
-        return _recoded(_table_of(array), self.levels)
+        return self._read_array(X)
 
     def comparable(self, X: Any, other: object = None) -> Table:
         """Read rows to compare them with others; values unknown to the fit stay distinct."""
@@ -193,16 +195,14 @@ class Schema:
             and input_checks.no_infinity(X)
         )
 
-    def _flat(self, X: Any) -> Any:
-        """Flatten rows of several dimensions; a black box gets them back in their shape."""
-        if self.row_shape is None or not isinstance(X, np.ndarray) or X.ndim <= 2:
-            return X
-        if X.shape[1:] != self.row_shape:
-            raise DataError(
-                f"the rows of X have shape {X.shape[1:]}, but {self.owner} was fitted to "
-                f"rows of shape {self.row_shape or self.n_columns}"
-            )
-        return X.reshape(len(X), -1)
+    def _read_array(self, X: Any) -> Table:
+        """Read an array, a list or a sparse matrix."""
+        if self.levels and not sparse.issparse(X):
+            raw = _raw_cells(X)
+            if raw.ndim == 2 and raw.size:
+                return CategorisedArray(_validated(self._stand_in(), raw, reset=False), self.levels)
+        array = checked_array(self._stand_in(), X, reset=False)
+        return _recoded(_table_of(array), self.levels)
 
     def _read_frame(self, rows: FrameRows) -> FrameTable:
         """Read a data frame by the names that its columns had in fit."""

@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.class_shares import shares_certificate
 from pacboost.bounds.counting import rows_for_a_half
 from pacboost.bounds.family import Family
 from pacboost.bounds.held_out import HeldOut
 from pacboost.bounds.known_measures import MEASURES
 from pacboost.bounds.measures.error import Error
 from pacboost.bounds.quantity import Measure
-from pacboost.bounds.shift import shares_certificate
 from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError, warn
 from pacboost.models.answers import asked
 from pacboost.numerics.checks import positive_whole, probability

@@ -63,6 +63,8 @@ def _call(name: str) -> str:
 def _measure(part: object) -> Measure:
     if isinstance(part, Measure):
         return part
+    if isinstance(part, type) and issubclass(part, Measure):
+        raise ParameterError(f"of is a class; give {_call(part.name)}", parameter="of")
     by_name = [name for name in MEASURES if not MEASURES[name].needed_options()]
     others = {alias: name for name in MEASURES for alias in MEASURES[name].aliases}
     if isinstance(part, str) and part in by_name:

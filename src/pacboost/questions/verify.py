@@ -17,13 +17,13 @@ from typing import Any
 
 from pacboost.bounds import counted_rows, estimates, table_facts, wording
 from pacboost.bounds.answering import Answering
-from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.certificate import Certificate, makers
 from pacboost.bounds.coverage import IntervalRule, SetRule, coverage_words
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.bounds.holdout import CLASSES, read_shares
 from pacboost.bounds.rates import read_parts
-from pacboost.bounds.registry import bound_of, makers
+from pacboost.bounds.registry import bound_of
 from pacboost.hypotheses.pattern import rules_behind
 from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.ledgers.ledger import Ledger

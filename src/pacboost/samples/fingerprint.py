@@ -75,4 +75,4 @@ def _features(sample: Sample) -> list[Array]:
         return [sample.codes]
     if isinstance(sample.table, WordTable):
         return [sample.table.starts, sample.table.words]
-    return [sample.rows]
+    return [sample.table.block(0, sample.table.n_columns)]

@@ -26,6 +26,7 @@ True
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -173,3 +174,8 @@ class ValueCounts:
         learned[np.searchsorted(every, self.values)] = self.counts
         others[np.searchsorted(every, new.values)] = new.counts
         return Overlap.of(learned, others, filtered=filtered)
+
+
+def least_likely(overlaps: Iterable[Overlap]) -> Overlap | None:
+    """Return the overlap that is least likely by chance; None if there is none."""
+    return min(overlaps, key=lambda overlap: overlap.p_value, default=None)

@@ -51,7 +51,7 @@ class RowHasher:
             every = columns.size == table.n_columns
             hashes = self.hashes(table, None, None if every else columns.tolist())
             return np.flatnonzero(hashes < np.uint64(limit))
-        values, chosen = (table.rows(), None) if far is None else far
+        values, chosen = (table.block(0, table.n_columns), None) if far is None else far
         return hashing.rows_below(values, chosen, columns, self._factors, self.salt, limit)
 
     def hashes(

@@ -15,7 +15,6 @@ from pacboost.numerics.same_bits import total
 from pacboost.samples.bins import Bins, Codes
 from pacboost.samples.sparse_codes import SparseCodes
 from pacboost.sources.table import Table
-from pacboost.sources.values import Values
 
 Signs = NDArray[np.int8]
 MAX_DENSE_COLUMNS, MAX_DENSE_CELLS = 512, 2**26
@@ -86,15 +85,14 @@ class Sample:
         return codes
 
     @cached_property
-    def rows(self) -> Values:
-        """The raw rows, for learners that are black boxes."""
+    def rows(self) -> Any:
+        """The raw rows, for learners that are black boxes: an array, or rows as they came."""
         return self.table.rows()
 
     @cached_property
     def sparse_rows(self) -> Any:
         """The raw rows, as a SciPy matrix if they came as one."""
-        matrix = getattr(self.table, "as_given", None)
-        return self.rows if matrix is None else matrix
+        return self.rows if self.table.entries is None else self.table.as_given  # type: ignore[attr-defined]
 
 
 def unlabelled(table: Table, bins: Bins | None = None) -> Sample:

@@ -56,7 +56,7 @@ def _table_has_times(table: Table) -> bool:
     if table.n_columns < 2 or not table.n_rows or table.far or table.entries is not None:
         return False
     head = table.take(np.arange(min(ROWS_LOOKED_AT_FIRST, table.n_rows)))
-    numbers = (j for j in _rising(head.rows()) if j not in table.levels)
+    numbers = (j for j in _rising(head.block(0, head.n_columns)) if j not in table.levels)
     return any(_never_falls(table.column(j)) for j in numbers)
 
 

@@ -54,6 +54,11 @@ class Rows:
         return FrameRows(X) if is_frame(X) else PlainRows(X)
 
     @property
+    def unread(self) -> Any:
+        """The rows as a schema reads them: what came."""
+        return self.given
+
+    @property
     @abstractmethod
     def count(self) -> int:
         """The number of rows."""

@@ -26,7 +26,7 @@ from pacboost.bounds import occam
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.registry import bound
 from pacboost.errors import NotCertified, invalid
-from pacboost.estimators.fitted.judging import vote_of
+from pacboost.estimators.fitted.judging import labelled, vote_of
 from pacboost.fit.certify import deployed
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
@@ -117,8 +117,8 @@ def compress(model: BaseEstimator, X: ArrayLike, y: ArrayLike, delta: float = 0.
         A copy of ``model``: ``kept_rows_`` are the rows that give its thresholds, and
         ``certificate_`` bounds its error on new examples.
     """
-    model, X = vote_of(model, X)
-    small, sample = copy(model), model._labelled(X, y)
+    model = vote_of(model)
+    small, sample = copy(model), labelled(model, X, y)
     vote, certificate, small.kept_rows_ = _compressed(
         model.model_, sample, probability("delta", delta)
     )

@@ -27,7 +27,6 @@ from pacboost.boosters.choose import as_booster
 from pacboost.boosters.filtering import Measure
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.fitted import judging
-from pacboost.estimators.fitted.judging import vote_of
 from pacboost.fit.examples import training_weights
 from pacboost.kernels.threads import using
 from pacboost.models import answers
@@ -190,7 +189,7 @@ def _gained(
     """Return the training rows with their weights, and what each round added to their margins."""
     check_is_fitted(model)
     _refuse_others(model.model_)
-    sample = model._labelled(X, y)
+    sample = judging.labelled(model, X, y)
     balance = getattr(model, "class_weight", None)
     base = training_weights(y, sample.n_rows, sample_weight, balance)
     sample = sample if base is None else replace(sample, base=base)
@@ -366,8 +365,8 @@ def proof(
 @explains_input
 def staged_margins(model: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Iterator[Doubles]:
     """Yield the margins of rows after each round, by the votes of the rounds so far."""
-    model, X = vote_of(model, X)
-    yield from judging.staged_margins(model.model_, model._labelled(X, y))
+    model = judging.vote_of(model)
+    yield from judging.staged_margins(model.model_, judging.labelled(model, X, y))
 
 
 @explains_input
@@ -376,8 +375,8 @@ def ranking(model: BaseEstimator, X: ArrayLike, y: ArrayLike) -> answers.Ranking
 
     With one label per row the one-error is the error, with ties counted as wrong.
     """
-    model, X = vote_of(model, X)
-    sample, classes = model._labelled(X, y), model.classes_
+    model = judging.vote_of(model)
+    sample, classes = judging.labelled(model, X, y), model.classes_
     with using(model.n_jobs):
         scores = model.model_.vote.scores(sample.table)
     decided, right = model.model_.decide(scores), sample.signs > 0

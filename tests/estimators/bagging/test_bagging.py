@@ -23,6 +23,7 @@ from pacboost.learners.tree import Tree
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.learners import Rectangle
 from tests.bounds.coverage import check_coverage, out_of_bag_sizes
+from tests.grids import each_value
 from tests.runs import several_runs
 from tests.worlds import noisy
 
@@ -45,7 +46,7 @@ LEARNERS = [
 ]
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("many", [False, True])
 def test_the_vote_is_the_plurality_of_its_members(learner: Any, many: bool) -> None:
@@ -171,7 +172,7 @@ def test_rows_that_gave_the_bins_are_not_counted(learner: Any) -> None:
     assert rows.out_of_bag_.rows == 2_000  # each bag has bins of its own
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("many", [False, True])
 @pytest.mark.parametrize("learner", [None, "stump", "tree"])
 def test_certified_members_do_not_know_features_outside(learner: Any, many: bool) -> None:
@@ -360,7 +361,7 @@ def test_certificates_count_held_out_rows_without_weights_and_none_out_of_bag() 
     assert caught.value.parameter == "sample_weight"
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("way", [None, "oob", "tandem", "holdout"])
 @pytest.mark.parametrize("many", [False, True])
 def test_a_file_of_bagged_trees_answers_and_certifies_the_same(

@@ -19,6 +19,7 @@ from sklearn.tree import DecisionTreeRegressor
 import pacboost
 from pacboost import AdaBoostRegressor
 from pacboost.bounds.training import R2_LOSSES, median_misses
+from tests.grids import one_in
 
 X, Y = make_regression(150, 5, noise=5.0, random_state=0)
 HALF = np.random.default_rng(1).integers(0, 3, Y.size).astype(float)
@@ -34,7 +35,7 @@ RUNS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.thinned(3)
+@one_in(3)
 @pytest.mark.parametrize("options", RUNS, ids=str)
 @pytest.mark.parametrize("weights", [None, HALF], ids=["plain", "weighted"])
 def test_scikit_learns_numbers_and_a_bound_that_holds(

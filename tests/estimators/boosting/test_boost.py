@@ -17,6 +17,7 @@ from pacboost.errors import DataError, NoEdgeWarning, NotCertified, ParameterErr
 from pacboost.learners import Stump, Tree
 from pacboost.models.file.format import model_bytes
 from tests.estimators.boosting.worlds import product_of_columns
+from tests.grids import each_value, one_in
 
 Rows = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -38,7 +39,7 @@ def fit(classes: int = 2, **options: Any) -> BoostClassifier:
     )
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("learner", ["stump", "tree", BLACK_BOX])
 @pytest.mark.parametrize("booster", FAST)
@@ -61,7 +62,7 @@ def test_every_booster_takes_every_learner(booster: str, learner: Any, classes: 
 ALL_ROWS: dict[str, Any] = {"subsample": 1.0, "max_features": 1.0, "calibrate": None}
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize(
     ("booster", "learner", "same"),
     [
@@ -283,7 +284,7 @@ def test_a_matrix_of_other_labels_is_refused() -> None:
         model.fit(X, y, X_val=X, y_val=y[:, 0])
 
 
-@pytest.mark.thinned(5)
+@one_in(5)
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("booster", BOOSTERS)
 def test_a_classifier_without_weights_learns_from_draws(booster: str, classes: int) -> None:

@@ -12,6 +12,7 @@ from pacboost.ledgers.ledger import Ledger
 from pacboost.models import calibration
 from pacboost.models.file.format import model_bytes
 from tests.estimators.boosting.worlds import product_of_columns
+from tests.grids import each_value
 
 QUICK: dict[str, Any] = {
     "n_estimators": 60,
@@ -57,7 +58,7 @@ def test_weights_of_classes_multiply_those_of_rows() -> None:
     ) * (1 - 1e-12)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("booster", ["adaboost", "logit", "gentle", "mada", "projection"])
 def test_rows_too_light_to_count_do_no_harm(booster: str, classes: int) -> None:
@@ -72,7 +73,7 @@ def test_rows_too_light_to_count_do_no_harm(booster: str, classes: int) -> None:
     assert all(entry.normaliser < 1.1 for entry in model.ledger_.rounds)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.usefixtures("isotonic_from_few_rows")

@@ -11,6 +11,7 @@ from pacboost import BoostClassifier
 from pacboost.errors import ParameterError
 from pacboost.ledgers.ledger import Ledger
 from tests.estimators.boosting.worlds import product_of_columns
+from tests.grids import each_value
 
 Rows = NDArray[np.float64]
 
@@ -59,7 +60,7 @@ def test_refit_boosts_on_all_rows_and_says_so(classes: int) -> None:
     assert np.array_equal(model.decision_function(X), plain.decision_function(X))
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("metric", ["error", "log_loss", "exponential_loss"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_class_may_be_missing_from_validation_rows(metric: str, classes: int) -> None:

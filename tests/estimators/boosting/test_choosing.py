@@ -10,6 +10,7 @@ from pacboost import BoostClassifier, BoostRegressor, StrongClassifier
 from pacboost.boosters.logit import Logit
 from pacboost.errors import ParameterError
 from pacboost.models.file.format import model_bytes
+from tests.grids import each_value, one_in
 
 
 def world(rows: int, classes: int = 2, noise: float = 1.0) -> tuple[Any, Any]:
@@ -41,7 +42,7 @@ def tables() -> dict[str, tuple[Any, Any]]:
     }
 
 
-@pytest.mark.thinned(2)
+@one_in(2)
 @pytest.mark.parametrize("name", tables())
 def test_setting_a_parameter_to_its_automatic_value_changes_nothing(name: str) -> None:
     """Every parameter with the smallest table, some at a time, and each with one of the others."""
@@ -116,7 +117,7 @@ def answers_of(kind: Any) -> Any:
     return ANSWERS if kind is BoostRegressor else SIGNS
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("wrong", ["good", 3, None])
 def test_there_are_three_qualities(kind: Any, wrong: Any) -> None:

@@ -27,13 +27,14 @@ from pacboost.training.filtering.candidates import ArrayRows
 from pacboost.training.filtering.rows import CodedBatch
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.estimators.filter_sources import coin, noisy, small, write_parquet
+from tests.grids import each_value
 from tests.runs import several_runs
 from tests.training.filtering.setups import Choppy
 
 BOOSTERS = ["logit", "measure", "mada", "smooth", "projection"]
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("learner", ["tree", "stump"])
 def test_learns_with_every_booster(booster: str, learner: str) -> None:
@@ -146,8 +147,9 @@ def test_a_certified_stop_says_what_it_rests_on() -> None:
     )
     assert stop.ledger_digest == model.ledger_.digest()
     assert model.certificate_.value <= stop.value
-    alone = certified(n_certify=0).fit_source(Halfspaces((3.0, 1.0)))
-    assert alone.stop_certificate_.delta == 0.025
+    alone = certified(n_certify=0).fit_source(Halfspaces((3.0, 1.0))).stop_certificate_
+    assert alone is not None
+    assert alone.delta == 0.025
 
 
 def test_without_either_there_is_no_certificate() -> None:

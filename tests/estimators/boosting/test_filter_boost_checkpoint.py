@@ -22,6 +22,7 @@ from pacboost.theory.worlds import LabelNoise, hastie
 from pacboost.training.filtering import candidates, engine, refilling
 from pacboost.training.filtering.arrivals import CAME_AGAIN
 from tests.estimators.filter_sources import noisy, small, write_parquet
+from tests.grids import one_in
 
 Fit = Callable[[FilterBoostClassifier, Path], FilterBoostClassifier]
 
@@ -355,7 +356,7 @@ def content(model: Any) -> bytes:
     return scores
 
 
-@pytest.mark.thinned(2)
+@one_in(2)
 @EACH
 @pytest.mark.filterwarnings("ignore:the sparse")
 def test_the_model_does_not_depend_on_threads_or_pieces(

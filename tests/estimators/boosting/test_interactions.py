@@ -15,6 +15,7 @@ from pacboost.hypotheses.shapes import Counts
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.models.file.format import model_bytes
 from pacboost.models.file.parts import check_model
+from tests.grids import each_value
 from tests.tree_paths import may_interact, paths
 
 PAIR = ("left", "right")
@@ -195,7 +196,7 @@ def asked(model: Any) -> list[set[int]]:
     return [path for tree, _ in model.model_.vote.trees for path in paths(tree)]
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("kind", [BoostClassifier, BoostRegressor])
 @pytest.mark.parametrize("sets", [SETS, [{0, 1}], "pairwise", "no_interactions"])
 def test_every_path_of_every_tree_stays_within_one_set(kind: Any, sets: Any) -> None:
@@ -232,7 +233,7 @@ def test_a_date_is_all_columns_that_are_made_of_it() -> None:
     assert all(may_interact(path, sets, len(model.model_.names)) for path in asked(model))
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -19,6 +19,7 @@ from pacboost.boosters.losses.quantile import Quantile
 from pacboost.bounds.training import product_bound
 from pacboost.errors import DataError, NotCertified, PacboostError
 from pacboost.models.file.format import model_bytes
+from tests.grids import each_value, one_in
 
 threadpool_limits: Any = import_module("threadpoolctl").threadpool_limits
 Numbers = NDArray[np.float64]
@@ -65,7 +66,7 @@ EXACT: dict[str, Any] = {
 """All rows and columns in every round, so that nothing is drawn."""
 
 
-@pytest.mark.thinned(3)
+@one_in(3)
 @LOSSES
 def test_as_accurate_as_scikit_learn(loss: str) -> None:
     X, y = world(loss, 3_000)
@@ -283,7 +284,7 @@ def test_far_from_zero_is_as_good_as_near() -> None:
     np.testing.assert_allclose(near, far, atol=1e-3)
 
 
-@pytest.mark.each_value
+@each_value
 @PLAIN
 @pytest.mark.parametrize("value", [0.0, 0.1, -3.0, 1e50, 1e-50])
 def test_constant_targets_are_predicted(loss: str, value: float) -> None:

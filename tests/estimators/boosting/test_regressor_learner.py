@@ -18,6 +18,7 @@ from pacboost import BoostRegressor
 from pacboost.errors import DenseWarning, PacboostError, ParameterError
 from pacboost.learners import Tree
 from pacboost.models.file.format import model_bytes
+from tests.grids import each_value
 
 Numbers = NDArray[np.float64]
 
@@ -43,7 +44,7 @@ def test_small_trees_of_scikit_learn_are_boosted_as_it_boosts_them() -> None:
         model_bytes(ours.model_)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber", "poisson"])
 @pytest.mark.parametrize("learner", [LinearRegression(), KNeighborsRegressor(40), SVR()], ids=str)
 def test_every_loss_falls_with_any_regressor(loss: str, learner: Any) -> None:

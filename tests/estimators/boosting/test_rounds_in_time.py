@@ -10,6 +10,7 @@ import pytest
 import pacboost
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting import watching
+from tests.grids import each_value
 
 generator = np.random.default_rng(0)
 X = generator.normal(size=(400, 5))
@@ -47,7 +48,7 @@ def test_a_fit_without_validation_rows_forgets_the_best_round_of_the_last() -> N
     assert not hasattr(model, "best_iteration_")
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("number", [0, 1])
 @pytest.mark.parametrize("by", ["gain", "cover", "count"])
 def test_importances_have_names(number: int, by: str) -> None:
@@ -72,7 +73,7 @@ class Clock:
         return self.now
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("number", [0, 1])
 @pytest.mark.parametrize(
     "more",
@@ -109,7 +110,7 @@ def test_a_certified_fit_in_little_time_certifies_by_the_same_rows(epsilon: Any)
     assert 0 <= wrong <= hasty.certificate_.size
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize(
     "kind",
     [pacboost.BoostClassifier, pacboost.BoostRegressor, pacboost.TextBoostClassifier,

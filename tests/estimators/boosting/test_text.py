@@ -21,6 +21,7 @@ from pacboost.loading import load
 from pacboost.models.file.format import model_bytes
 from pacboost.sources.toy import draw_calls
 from tests.data import HOME
+from tests.grids import each_value, one_in
 
 ASKS = {
     "lost": ["i lost my card", "my card is gone", "card was stolen", "cannot find my card"],
@@ -175,7 +176,7 @@ def test_early_stopping_and_own_validation_texts() -> None:
     assert own.overlap(others).suspicious  # type: ignore[union-attr]
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("booster", ["logit", "adaboost", "gentle"])
 @pytest.mark.parametrize("abstain", [True, False])
 def test_boosters_and_boostexters_own_rule(booster: str, abstain: bool) -> None:
@@ -221,7 +222,7 @@ TEXTS = ["i lost my card", "top up failed", "what is the rate", "card was stolen
 LABELS = ["lost", "top-up", "rate", "lost"] * 50
 
 
-@pytest.mark.thinned(5)
+@one_in(5)
 @pytest.mark.parametrize(
     "options",
     [

@@ -13,6 +13,7 @@ from pacboost.bounds.coverage import coverage_rule
 from pacboost.bounds.family import Family
 from pacboost.errors import DataError, FileError, NotCertified, ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.grids import each_value
 from tests.model_files import changed
 from tests.runs import several_runs
 
@@ -40,7 +41,7 @@ def makers() -> dict[str, Any]:
     }
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("name", makers())
 @pytest.mark.parametrize("method", ["lac", "aps"])
 def test_files_keep_sets(name: str, method: str, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from pacboost.learners.tree import Tree
 from pacboost.models.explain.importances import Shuffled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.frame_table import FrameTable
+from tests.grids import each_value, one_in
 
 ROWS = 300
 
@@ -79,7 +80,7 @@ each_model = pytest.mark.parametrize("name", ALL)
 each_count = pytest.mark.parametrize("classes", [2, 3])
 
 
-@pytest.mark.thinned(3)
+@one_in(3)
 @each_model
 @each_count
 def test_every_method_works_with_categories(name: str, classes: int) -> None:
@@ -95,7 +96,7 @@ def test_every_method_works_with_categories(name: str, classes: int) -> None:
         assert len(pacboost.plots.shapes(model)) == len(model.shapes().features)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("name", STUMPS)
 @each_count
 def test_shapes_are_the_score_bit_for_bit(name: str, classes: int) -> None:
@@ -119,7 +120,7 @@ def test_shapes_of_plain_stumps_and_of_a_single_class() -> None:
     assert model.explain(X[0], by="rule").entries[0].words == "always"
 
 
-@pytest.mark.thinned(3)
+@one_in(3)
 @each_model
 @each_count
 def test_contributions_add_up_to_the_score_bit_for_bit(name: str, classes: int) -> None:
@@ -207,7 +208,7 @@ def test_a_row_may_come_in_any_form() -> None:
         assert plain().explain(form) == plain().explain(X[0])
 
 
-@pytest.mark.each_value
+@each_value
 @each_model
 @each_count
 def test_shap_values_add_up_to_the_score(name: str, classes: int) -> None:

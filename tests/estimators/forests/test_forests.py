@@ -29,6 +29,7 @@ from pacboost.questions import verify as verifying
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.worlds import LabelNoise
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.grids import each_value
 
 EVERY = (RandomForestClassifier, ExtraTreesClassifier, RandomForestRegressor, ExtraTreesRegressor)
 Data = tuple[NDArray[np.float64], NDArray[np.int64]]
@@ -41,7 +42,7 @@ def noisy(rows: int = 400, classes: int = 2, seed: int = 0) -> Data:
     return X, np.minimum(y, classes - 1)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("kind", EVERY)
 @pytest.mark.parametrize("classes", [2, 3])
 def test_forest_is_the_same_for_any_thread_count_and_order(kind: Any, classes: int) -> None:

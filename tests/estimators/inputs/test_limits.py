@@ -10,6 +10,7 @@ from pacboost.errors import ParameterError
 from pacboost.estimators.filtering import memory
 from pacboost.estimators.parameters.checks import Bytes, Seconds
 from pacboost.fit.targets import MAX_LABEL_SPAN, MIN_ROWS_TO_COUNT, lowest_label, number_classes
+from tests.grids import each_value
 
 
 def test_sizes_and_times_as_people_write_them() -> None:
@@ -44,7 +45,7 @@ def taken(blocks: int, held: int = 0) -> int:
     return max(held, memory.USUAL) + memory.RESERVE + blocks + 2**21 * 12
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("columns", [1, 30, 2000])
 @pytest.mark.parametrize("outputs", [1, 7])
 @pytest.mark.parametrize("codes", [True, False])

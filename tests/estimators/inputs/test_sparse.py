@@ -15,6 +15,7 @@ from pacboost.errors import DenseWarning, NoEdgeWarning
 from pacboost.learners.words import Words
 from pacboost.models.file.format import model_bytes
 from pacboost.samples import sample
+from tests.grids import each_value
 from tests.sparse_samples import twins
 
 Labels = NDArray[np.int64]
@@ -61,7 +62,7 @@ def test_adaboost_with_stumps(seed: int) -> None:
     assert len(dense.ledger_)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("classes", [2, 3, 7])
 @pytest.mark.parametrize("learner", ["tree", "stump"])
 @pytest.mark.parametrize("booster", ["logit", "adaboost", "gentle"])

@@ -29,6 +29,7 @@ from pacboost.numerics.exact import round_vote
 from pacboost.samples.bins import Bins
 from pacboost.sources.arrays import ArrayTable
 from tests.examples import examples
+from tests.grids import one_in
 from tests.models.export.cases import COMPILER, case, compiled, each, exported, run
 
 X = np.random.default_rng(0).normal(size=(120, 3))
@@ -122,7 +123,7 @@ def cautious(name: str, place: int) -> tuple[Any, Any, Any]:
     return made, (model.cells, frame, numbers), expected
 
 
-@pytest.mark.thinned(3)
+@one_in(3)
 @pytest.mark.parametrize("place", [0, 1])
 @pytest.mark.parametrize("name", [*EXACT, *ROUNDED])
 def test_every_program_uses_the_threshold(name: str, place: int, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from pacboost.models.export.onnx import to_onnx
 from pacboost.models.export.program import program_of
 from pacboost.models.export.python import to_python
 from tests.data import real_data
+from tests.grids import one_in
 from tests.models.export.cases import (
     COMPILER,
     FITS,
@@ -49,7 +50,7 @@ def answers(library: Any, name: str, model: Any) -> Any:
     return estimator.classes_[each(predict, model.numbers)]
 
 
-@pytest.mark.thinned(2)
+@one_in(2)
 @pytest.mark.parametrize("name", FITS)
 def test_c_answers_as_the_model_does(name: str, tmp_path: Path) -> None:
     model = case(name)
@@ -168,7 +169,7 @@ def scores(model: Case) -> Any:
     return found.reshape(SOME, -1)
 
 
-@pytest.mark.thinned(2)
+@one_in(2)
 @pytest.mark.parametrize("name", FITS)
 def test_python_answers_as_the_model_does(name: str) -> None:
     model = case(name)

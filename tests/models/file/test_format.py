@@ -17,6 +17,7 @@ from pacboost.models.file import container
 from pacboost.models.file import format as model_file
 from pacboost.models.file.container import VERSION
 from pacboost.models.file.format import model_bytes
+from tests.grids import each_value
 from tests.model_files import changed, opened
 
 NAMES = ["alpha column", "beta column", "gamma column"]
@@ -95,7 +96,7 @@ def test_file_without_a_part_is_called_damaged(tmp_path: Path, part: str) -> Non
         pacboost.load(path)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("part", ["model", "about"])
 @pytest.mark.parametrize("value", [None, [], "text", 3])
 def test_a_part_of_another_kind_is_damage(tmp_path: Path, part: str, value: object) -> None:

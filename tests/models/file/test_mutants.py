@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 
+from tests.grids import one_in
 from tests.models.file.judging import judged, within_bounds
 from tests.models.file.mutants import GREEDY, WAYS, sealed
 from tests.models.kinds import DECISIONS, KINDS, saved
@@ -33,7 +34,7 @@ def put_to_the_test(path: Path, kind: str, count: int, seed: int) -> int:
     return refused
 
 
-@pytest.mark.thinned(3)
+@one_in(3)
 @pytest.mark.parametrize("kind", [*KINDS, *DECISIONS])
 def test_mutants_are_refused_or_answer(kind: str, tmp_path: Path) -> None:
     count = 2_000 // len(KINDS)

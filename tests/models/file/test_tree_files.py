@@ -21,6 +21,7 @@ from pacboost.models.file import format as model_file
 from pacboost.models.file.document import MemoryBudget, MemoryLimitError
 from pacboost.models.file.format import model_bytes
 from pacboost.models.model import Model
+from tests.grids import each_value, one_in
 from tests.model_files import changed
 from tests.models import kinds
 from tests.models.file.large import lists, repeated, vocabulary
@@ -57,7 +58,7 @@ def fit(kind: str = "two", *, holes: bool = False, **options: Any) -> BoostClass
     return model.fit(rows(holes=holes)[0], labels(kind))
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("holes", [False, True])
 @pytest.mark.parametrize(
     ("kind", "options"),
@@ -183,7 +184,7 @@ DAMAGE: dict[str, tuple[str, Edit]] = {
 }
 
 
-@pytest.mark.thinned(2)
+@one_in(2)
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damage_is_refused_and_the_field_is_named(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "m.json"

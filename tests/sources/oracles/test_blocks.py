@@ -12,6 +12,7 @@ from pacboost.errors import DataError
 from pacboost.sources.oracles.blocks import BlockOracle
 from pacboost.sources.oracles.oracle import SHUFFLED, STREAM
 from pacboost.sources.oracles.row_block import RowBlock
+from tests.grids import each_value
 from tests.sources.oracles.passes import check_draws, of_size, sequence
 
 
@@ -53,7 +54,7 @@ class Blocks(BlockOracle):
 SIZES = [10, 0, 3, 25, 1, 7, 12]
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize(
     ("known", "ahead"),
     [(True, 0), (False, 0), (True, 1), (False, 1), (True, 2), (True, 3), (True, 9)],

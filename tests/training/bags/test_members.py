@@ -24,6 +24,7 @@ from pacboost.training.bags.forest import (
     whole_weights,
 )
 from pacboost.training.bags.members import BoxMaker, CodesMaker, Maker, RowsMaker
+from tests.grids import each_value
 
 Table = NDArray[np.float64]
 
@@ -47,7 +48,7 @@ def makers(X: Table, y: NDArray[np.int64], classes: int, learner: Any) -> list[M
     return [CodesMaker(learner, coded, y, classes), RowsMaker(learner, 255, plain, y, classes)]
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("learner", [Stump(), Tree(max_leaves=6, min_leaf_rows=1)])
 def test_codes_and_rows_make_the_same_errors(learner: Any, classes: int) -> None:

@@ -24,6 +24,7 @@ from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.rows import CodedBatch, RowEncoder
 from pacboost.training.filtering.stream import BlockRows, Stream
 from tests.estimators.filter_sources import noisy, write_parquet
+from tests.grids import each_value
 from tests.runs import several_runs
 from tests.sources.oracles.passes import BytesHeld
 from tests.training.filtering.setups import Choppy, cube, encoder, numbers_of, vote_so_far
@@ -290,7 +291,7 @@ def test_the_alarm_does_not_depend_on_batches_or_checkpoints(sizes: list[int]) -
         np.testing.assert_array_equal(made.state()[name], values)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("epoch", [130, 300, 3000, 100_000])
 @pytest.mark.parametrize("shuffled", [True, False])
 def test_the_alarm_of_rows_that_come_again(epoch: int, shuffled: bool) -> None:

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from pacboost import FilterBoostClassifier, StrongClassifier, load
-from pacboost.questions.verify import verify
 from pacboost.errors import ParameterError
 from pacboost.numerics.sequences import kt_lower, kt_upper
+from pacboost.questions.verify import verify
 from pacboost.samples.gathering import Gathering
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.examples import ExampleOracle

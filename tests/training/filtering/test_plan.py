@@ -22,9 +22,10 @@ from pacboost.training.filtering.plan import (
     draws_for,
 )
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.grids import each_value
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("kept", [1, 10, 500, 5000])
 @pytest.mark.parametrize("mean", [0.9, 0.1, 0.003])
 @pytest.mark.parametrize("delta", [0.3, 0.01, 1e-6])

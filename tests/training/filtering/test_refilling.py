@@ -20,6 +20,7 @@ from pacboost.training.filtering.candidates import FRESH, ArrayRows, key_of
 from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.rows import ScoredBatch, VoteSoFar
 from pacboost.training.filtering.stream import Stream
+from tests.grids import each_value
 from tests.training.filtering.setups import (
     BITS,
     EACH_BOOSTER,
@@ -66,7 +67,7 @@ def p_value(kept: ScoredBatch, weights: Floats) -> float:
     return float(stats.chisquare(seen[there], expected).pvalue)
 
 
-@pytest.mark.each_value
+@each_value
 @EACH_BOOSTER
 @pytest.mark.parametrize("seed", [0, 1])
 def test_kept_rows_are_drawn_by_weight(booster: FilteringBooster[Any], seed: int) -> None:

@@ -17,6 +17,7 @@ from pacboost.samples.sample import Signs
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.training.filtering.rows import CodedBatch, Floats, RowEncoder, ScoredBatch, VoteSoFar
+from tests.grids import each_value
 from tests.training.filtering.setups import EACH_BOOSTER, coded, cube, cube_bins, vote_so_far
 
 X = np.arange(12.0).reshape(6, 2)
@@ -28,7 +29,7 @@ def read(labels: Any, classes: Any, *, codes: bool = True) -> CodedBatch:
     return RowEncoder(np.asarray(classes), bins).read(oracle.take(np.arange(6)))
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("codes", [True, False])
 @pytest.mark.parametrize(
     ("labels", "classes"),

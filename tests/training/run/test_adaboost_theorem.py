@@ -18,6 +18,7 @@ from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from tests.examples import examples
+from tests.grids import each_value
 from tests.worlds import make_sample, noisy, small_samples
 
 MANY = examples(60)
@@ -83,7 +84,7 @@ def test_scaled_and_capped_votes_keep_a_valid_bound(
     check_every_prefix(sample, Stump(), AdaBoost(rate, cap), 25)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("edge", [0.02, 0.1, 0.3, 0.6])
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 def test_adversaries(edge: float, order: str) -> None:

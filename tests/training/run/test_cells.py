@@ -20,6 +20,7 @@ from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from pacboost.training.run.stop_reason import Stop, StopReason
 from tests.examples import examples
+from tests.grids import each_value, one_in
 from tests.training.run.prefixes import (
     BOOSTERS,
     check_every_prefix,
@@ -73,7 +74,7 @@ def test_large_steps_neither_overflow_nor_break_the_bound(booster: Booster[Any])
 WEIGHED = ("exponential", "weight", "projected")
 
 
-@pytest.mark.thinned(3)
+@one_in(3)
 @pytest.mark.parametrize("booster", [b for b in BOOSTERS if b.potential in WEIGHED], ids=str)
 def test_a_booster_that_forgets_to_weigh_anew_is_caught(booster: Booster[Any]) -> None:
     kind: Any = type(booster)
@@ -153,7 +154,7 @@ SEPARABLE: list[Booster[Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("booster", SEPARABLE, ids=lambda b: f"{b.name}-{b.learning_rate:g}")
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("rounds", [200, pytest.param(2000, marks=pytest.mark.slow)])

@@ -16,6 +16,7 @@ from pacboost.ledgers.ledger import MAX_HARD_ROWS
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.training.run.margins import lowest
+from tests.grids import one_in
 from tests.worlds import noisy
 
 Rows = NDArray[np.float64]
@@ -99,7 +100,7 @@ def test_several_labels_name_the_one_that_is_contradicted_most() -> None:
         assert entry.label == f"{'' if Y[entry.row, worst] else 'not '}{worst}"
 
 
-@pytest.mark.thinned(5)
+@one_in(5)
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("learner", ["stump", "tree"])
 @pytest.mark.parametrize("stops_early", [False, True])

@@ -24,6 +24,7 @@ from pacboost.samples.sample import Sample
 from pacboost.training.run.loop import Run
 from pacboost.training.run.potentials import POTENTIALS
 from tests.examples import examples
+from tests.grids import each_value
 from tests.training.run.prefixes import (
     BOOSTERS,
     check_every_prefix,
@@ -182,7 +183,7 @@ def iris() -> tuple[np.ndarray, np.ndarray]:
 DATA = [iris(), *(gaussians(150, k, seed) for k, seed in [(2, 1), (2, 2), (3, 3), (4, 4), (6, 5)])]
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("data", DATA, ids=["iris", "2a", "2b", "3", "4", "6"])
 @pytest.mark.parametrize("rate", [1.0, 0.5])
 @pytest.mark.parametrize("depth", [1, 2])
@@ -231,7 +232,7 @@ def test_estimators_with_several_labels() -> None:
         assert ((model.predict(X) > 0) == (scores > 0)).all()
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("way", ["mh", "m1"])
 @pytest.mark.parametrize("learner", ["stump", "tree", DecisionTreeClassifier(max_depth=2)])
 def test_the_certificate_covers_what_predict_says(way: str, learner: Any) -> None:

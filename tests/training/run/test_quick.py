@@ -20,6 +20,7 @@ from pacboost.sources.levels import Levels
 from pacboost.training.metrics import metric, metric_of
 from pacboost.training.run import early_stopping, loop, quick
 from pacboost.training.run.quick import QuickRounds
+from tests.grids import each_value
 
 TREE = Tree(max_leaves=12, max_features=0.5, min_leaf_rows=3)
 
@@ -79,7 +80,7 @@ def known(run: loop.Run) -> list[Any]:
     return [entries, shapes, values, state, run.weights.tolist(), run.rounds.potential.now]
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("subsample", [1.0, 0.6])
 @pytest.mark.parametrize("patience", [None, 3, -1])
@@ -104,7 +105,7 @@ def test_many_rounds_at_a_time_are_single_rounds(
     assert (len(many.done) < 90) == (patience == 3)
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("subsample", [1.0, 0.6])
 @pytest.mark.parametrize("patience", [None, 3, -1])

@@ -13,6 +13,7 @@ from pacboost.boosters.logit import Logit
 from pacboost.boosters.registry import BOOSTERS
 from pacboost.learners.tree import Tree
 from pacboost.models.file.format import model_bytes
+from tests.grids import each_value, one_in
 
 Rows = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -49,7 +50,7 @@ KINDS = [
 ]
 
 
-@pytest.mark.thinned(7)
+@one_in(7)
 @pytest.mark.parametrize(("booster", "learner", "kind"), KINDS)
 @pytest.mark.parametrize(
     ("subsample", "weighted"),
@@ -70,7 +71,7 @@ def test_going_on_equals_one_long_run(
     assert one == two
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("way", ["mh", "m1", "samme"])
 @pytest.mark.parametrize("estimator", ["tree", "sklearn"])
 @pytest.mark.parametrize("resample", [False, True])
@@ -100,7 +101,7 @@ def test_going_on_after_large_and_small_steps(booster: Any) -> None:
         assert one == two
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("kind", ["two", "three"])
 @pytest.mark.parametrize("rate", [1.0, 10.0, 100.0])
 def test_going_on_when_nothing_is_left_to_do(kind: str, rate: float) -> None:
@@ -114,7 +115,7 @@ def test_going_on_when_nothing_is_left_to_do(kind: str, rate: float) -> None:
     assert model_bytes(model.set_params(n_estimators=70).fit(X, y).model_) == before
 
 
-@pytest.mark.thinned(7)
+@one_in(7)
 @pytest.mark.parametrize(("booster", "learner", "kind"), KINDS)
 def test_threads_change_nothing(booster: str, learner: str, kind: str) -> None:
     """Enough rows for several spans, and for splits that are worth all threads."""

@@ -30,6 +30,7 @@ from pacboost.training.run.scores import (
     training_error,
 )
 from tests.examples import examples
+from tests.grids import each_value
 from tests.kernels import naive
 from tests.training.run.prefixes import class_samples, costs, sample_of, shares, wrong
 from tests.word_samples import word_samples
@@ -213,7 +214,7 @@ def test_costs_lost_in_rounding_still_have_a_logarithm() -> None:
         assert MIN_COST <= found < 1e-12
 
 
-@pytest.mark.each_value
+@each_value
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("weighted", [True, False])
 def test_threads_change_no_bit(classes: int, weighted: bool) -> None:

@@ -21,7 +21,6 @@ from pacboost.estimators.parameters.values import Values
 from pacboost.fit.ask import Ask, FitRows
 from pacboost.fit.recipe import Candidate, Recipe
 from pacboost.learners.choose import as_learner
-from pacboost.learners.sklearn import SklearnLearner
 from pacboost.models.schema import ColumnOptions
 from pacboost.numerics.checks import positive_whole, real_number
 from pacboost.numerics.exact import MAX_VOTE
@@ -41,11 +40,11 @@ class AdaBoostClassifier(Boosted, Classifier):
     ----------
     estimator : None, learner, scikit-learn classifier or function, default=None
         The weak learner. None means stumps. A scikit-learn classifier is fitted with sample weights
-        where it takes them, on a weighted draw elsewhere; it gets sparse rows as they came if its
-        tags say that it takes them, and rows of several dimensions. A function is called as
+        where it takes them, on a weighted draw elsewhere. A function is called as
         ``f(X, y, weights)`` with y in {-1, +1} (class numbers, if there are more than two) and
         returns a function of rows. ``f(X, y)``, and objects with ``fit`` and ``predict`` alone,
-        get rows drawn by weight.
+        get rows drawn by weight. All of them get rows as they came: texts, mappings, graphs, data
+        frames, images; sparse ones, unless the tags of a classifier refuse them.
     n_estimators : int, default=50
         The maximum number of rounds.
     learning_rate : float, default=1.0
@@ -137,7 +136,8 @@ class AdaBoostClassifier(Boosted, Classifier):
             yield float(accuracy)
 
     def _column_options(self) -> ColumnOptions:
-        return replace(super()._column_options(), keeps_shape=hasattr(self.estimator, "get_params"))
+        given = as_learner(self.estimator).reads_given
+        return replace(super()._column_options(), as_they_came=given)
 
     def _chooser(self, asked: Values) -> EstimatorChooser:
         return AdaBoostChooser(asked)
@@ -161,8 +161,6 @@ class AdaBoostChooser(EstimatorChooser):
             classes=max(2, rows.classes.size),
         )
         learner = as_learner(asked.estimator)
-        if isinstance(learner, SklearnLearner):
-            learner = replace(learner, shape=rows.schema.row_shape or ())
         if isinstance(asked.resample, bool):
             drawn = -int(asked.resample)
         else:

@@ -26,12 +26,13 @@ from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.parameters import check_estimator, random_numbers
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.fit.targets import read_targets, read_weights
-from pacboost.learners.sklearn import SklearnLearner, shaped
+from pacboost.learners.sklearn import SklearnLearner
 from pacboost.models.schema import ColumnOptions, Schema
 from pacboost.numerics.checks import real_number
 from pacboost.numerics.same_bits import exp, log_of, total
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.explained_errors import checked_by_scikit_learn, explains_input
+from pacboost.sources.given import some_rows
 from pacboost.sources.table import Table
 
 
@@ -98,7 +99,8 @@ class AdaBoostRegressor(RegressorMixin, Estimator, BaseEnsemble):  # type: ignor
             names = ", ".join(map(repr, R2_LOSSES))
             raise invalid("loss", self.loss, f"may be {names}")
         with all_or_nothing(self):
-            self._schema, table = Schema.learn(X, self._column_options())
+            options = self._column_options()
+            self._schema, table = Schema.learn(options.divisible(X), options)
             targets = read_targets(y, table.n_rows)
             weights = read_weights(sample_weight, table.n_rows)
             self._boost(table, targets, weights, rounds, rate)
@@ -123,7 +125,7 @@ class AdaBoostRegressor(RegressorMixin, Estimator, BaseEnsemble):  # type: ignor
             weights = np.where(counts, np.maximum(weights, np.finfo(np.float64).eps), 0.0)
             model = self._make_estimator(append=False, random_state=random)
             chosen = random.choice(targets.size, targets.size, p=weights)
-            model.fit(rows[chosen], targets[chosen])
+            model.fit(some_rows(rows, chosen), targets[chosen])
             errors = np.where(counts, np.abs(model.predict(rows) - targets), 0.0)
             largest = float(errors.max())
             losses = R2_LOSSES[self.loss](errors / (largest or 1.0))
@@ -196,13 +198,13 @@ class AdaBoostRegressor(RegressorMixin, Estimator, BaseEnsemble):  # type: ignor
 
     def _column_options(self) -> ColumnOptions:
         keeps_sparse = SklearnLearner(self._inner).sparse
-        return ColumnOptions(type(self).__name__, keeps_sparse=keeps_sparse, keeps_shape=True)
+        return ColumnOptions(type(self).__name__, keeps_sparse=keeps_sparse, as_they_came=True)
 
     def _raw(self, table: Table) -> Any:
         sample = unlabelled(table)
         if table.entries is not None and SklearnLearner(self._inner).sparse:
             return sample.sparse_rows
-        return shaped(sample.rows, self._schema.row_shape or ())
+        return sample.rows
 
     def _predictions(self, X: object) -> NDArray[np.float64]:
         check_is_fitted(self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 from pacboost.boosters.registry import BOOSTERS
@@ -15,6 +15,8 @@ from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.parameters.trials import TrialParameters
 from pacboost.estimators.parameters.values import Values
+from pacboost.learners.choose import as_learner
+from pacboost.models.schema import ColumnOptions
 
 
 @accepts_aliases
@@ -145,6 +147,10 @@ class BoostClassifier(TrialParameters, Boosted, Classifier):
 
     _nested = ("booster", "learner")
     _keeps_sparse = True
+
+    def _column_options(self) -> ColumnOptions:
+        given = as_learner(named(self.learner)[0], "learner").reads_given
+        return replace(super()._column_options(), as_they_came=given)
 
     def _chooser(self, asked: Values) -> EstimatorChooser:
         return TreesChooser(asked)

@@ -18,7 +18,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.errors import FileError, NotCertified
 from pacboost.estimators.fitted.classifier import MistakesAndPredictions
-from pacboost.estimators.fitted.estimator import Estimator, least_likely
+from pacboost.estimators.fitted.estimator import Estimator
 from pacboost.estimators.fitted.predicting import accuracy
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.models.answers import asked
@@ -26,7 +26,7 @@ from pacboost.models.file.format import save
 from pacboost.models.model import Model
 from pacboost.models.schema import Schema
 from pacboost.questions.inner_models import inner_models, remembers, snapshot
-from pacboost.samples.overlap import Overlap
+from pacboost.samples.overlap import Overlap, least_likely
 from pacboost.samples.plain_rows import plain_rows
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.explained_errors import explains_input

@@ -11,9 +11,10 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 
 from pacboost.boosters.logit import Logit
-from pacboost.estimators.filtering.filter_fit import FilterFit
+from pacboost.estimators.filtering.filter_fit import fit_drawn, learn_batch
 from pacboost.estimators.filtering.filter_session import Session, Watcher
 from pacboost.estimators.filtering.filter_setup import check_rows, schema_of
+from pacboost.estimators.fitted.classifier import Classifier
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.nested import named
 from pacboost.estimators.inputs.aliases import accepts_aliases
@@ -21,6 +22,7 @@ from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.parameters import progress_after
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.estimators.parameters.checks import Seconds
+from pacboost.learners.choose import as_learner
 from pacboost.models.schema import ColumnOptions
 from pacboost.samples.same_example import check_copies
 from pacboost.samples.time_order import have_times
@@ -34,7 +36,7 @@ from pacboost.sources.oracles.oracle import AbstractOracle
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class FilterBoostClassifier(FilterFit):
+class FilterBoostClassifier(Classifier):
     """Boost by filtering: draw examples, keep the hard ones, learn from them, forget them.
 
     The cost of a round does not grow with the number of rows. ``fit`` takes arrays and data frames,
@@ -150,7 +152,8 @@ class FilterBoostClassifier(FilterFit):
                 self._schema = schema_of(oracle, type(self).__name__)
             return oracle
 
-        return self._fit(rows, None, check_copies(copies), has_times=have_times(X))
+        fit_drawn(self, rows, None, check_copies(copies), has_times=have_times(X))
+        return self
 
     @fits_rows
     def fit_source(
@@ -187,7 +190,8 @@ class FilterBoostClassifier(FilterFit):
             self._schema = schema_of(oracle, type(self).__name__)
             return oracle
 
-        return self._fit(opened, classes, check_copies(copies))
+        fit_drawn(self, opened, classes, check_copies(copies))
+        return self
 
     @takes_rows
     @fits_rows
@@ -206,7 +210,8 @@ class FilterBoostClassifier(FilterFit):
         check_copies(copies)
         stream: Session | None = getattr(self, "_stream", None)
         with nullcontext() if stream is not None else all_or_nothing(self):
-            self._learn_batch(stream, X, y, classes, copies)
+            self._stream: Session | None = stream
+            learn_batch(self, stream, X, y, classes, copies)
         if progress_after(self.verbose) == 0:
             from pacboost.reports.progress import tell_batch
 
@@ -214,7 +219,9 @@ class FilterBoostClassifier(FilterFit):
         return self
 
     def _column_options(self) -> ColumnOptions:
-        return replace(super()._column_options(), categories=FROM_DTYPE)
+        given = as_learner(named(self.learner)[0], "learner").reads_given
+        options = replace(super()._column_options(), as_they_came=given)
+        return options if given else replace(options, categories=FROM_DTYPE)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

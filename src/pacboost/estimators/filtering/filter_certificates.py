@@ -65,7 +65,7 @@ def noticed(run: Filtering, *, has_times: bool) -> dict[str, float]:
     if lists:
         rows: Any = sparse.vstack(lists)
     else:
-        rows = np.concatenate([table.rows() for table in tables])
+        rows = np.concatenate([table.block(0, table.n_columns) for table in tables])
     details: dict[str, float] = {}
     if has_times or have_times(tables[0]) or have_times(rows):
         details[HAVE_TIMES] = 1

@@ -28,6 +28,7 @@ from pacboost.models.file.checkpoint import load as load_checkpoint
 from pacboost.models.model import answer_names
 from pacboost.models.schema import ColumnOptions, Schema
 from pacboost.sources.dataframe import is_frame
+from pacboost.sources.given import GivenRows
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.arrow import release_memory
@@ -196,10 +197,14 @@ def check_rows(options: ColumnOptions, X: object, y: object) -> tuple[Schema, An
         if labels.size != len(X):
             raise DataError(f"X has {len(X)} rows and y {labels.size} labels; give one for each")
         return Schema(X.shape[1], owner=options.owner), X, labels
-    if is_frame(X) and not are_numbers(X):  # ArrayOracle learns the columns from some rows
+    if not options.as_they_came and is_frame(X) and not are_numbers(X):
+        # ArrayOracle learns the columns, from rows that do not certify
         return Schema(X.shape[1], owner=options.owner), X, read_labels(y, len(X))
+    X = options.divisible(X)
     schema, table = Schema.learn(X, options)
     labels = read_labels(y, table.n_rows)
+    if isinstance(X, GivenRows):
+        return schema, X, labels
     if table.names is not None:
         return schema, X, labels
     if sparse.issparse(X):

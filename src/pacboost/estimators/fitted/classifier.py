@@ -16,7 +16,6 @@ from pacboost.estimators.fitted.vote_model import VoteModel
 from pacboost.estimators.inputs.rows import takes_rows
 from pacboost.hypotheses.vote import Scores
 from pacboost.models.model import Model
-from pacboost.samples.sample import Sample
 
 if TYPE_CHECKING:
     from pacboost.bounds.certificate import Certificate
@@ -79,9 +78,9 @@ class Classifier(ClassifierMixin, VoteModel):  # type: ignore[misc]
     @takes_rows
     def margins(self, X: object, y: object) -> Doubles:
         """Return the margin of every row, or of each of its labels, from -1 to 1."""
-        from pacboost.estimators.fitted.judging import margins
+        from pacboost.estimators.fitted.judging import labelled, margins
 
-        return margins(self, self._labelled(X, y))
+        return margins(self, labelled(self, X, y))
 
     @offered_if("_records_rounds")
     @takes_rows
@@ -157,26 +156,19 @@ class Classifier(ClassifierMixin, VoteModel):  # type: ignore[misc]
         exactly 0.
         """
         from pacboost.estimators.fitted.explaining import shuffled
+        from pacboost.estimators.fitted.judging import labelled
         from pacboost.training import metrics
 
         measure = metrics.metric(metric, self.model_.ledger.potential)
-        return shuffled(self, self._labelled(X, y), measure, repeats, random_state)
+        return shuffled(self, labelled(self, X, y), measure, repeats, random_state)
 
     def _decide(self, model: Model, scores: Scores) -> NDArray[Any]:
         """Return the class of each row by its scores."""
         return model.decide(scores)
 
-    def _judged(self, X: object, y: object) -> tuple[Scores, NDArray[np.bool_]]:
-        from pacboost.estimators.fitted.judging import judged
-
-        return judged(self, X, y)
-
     def _mistakes_and_predictions(self, X: object, y: object) -> MistakesAndPredictions:
         """Return which rows are wrong, and the predictions, by scoring rows once."""
-        scores, wrong = self._judged(X, y)
+        from pacboost.estimators.fitted.judging import judged
+
+        scores, wrong = judged(self, X, y)
         return wrong, self.model_.decide(scores)
-
-    def _labelled(self, X: object, y: object) -> Sample:
-        from pacboost.estimators.fitted.judging import labelled
-
-        return labelled(self, X, y)

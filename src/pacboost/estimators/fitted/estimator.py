@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable
-from itertools import accumulate
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import get_config
 from sklearn.base import BaseEstimator
-from sklearn.utils import estimator_html_repr, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from pacboost import __version__
+from pacboost.estimators.fitted.notebooks import DOC_PAGE, as_html, page_of, shown
 from pacboost.estimators.fitted.predicting import read_rows
 from pacboost.estimators.fitting.nested import nested, set_nested
 from pacboost.estimators.inputs.rows import takes_rows
@@ -24,8 +21,7 @@ from pacboost.fit.ask import RunRecord
 from pacboost.kernels.threads import using
 from pacboost.models.model import Model
 from pacboost.models.schema import ColumnOptions, Schema
-from pacboost.numerics.markup import bold
-from pacboost.samples.overlap import Overlap
+from pacboost.samples.overlap import Overlap, least_likely
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.levels import Levels
@@ -39,16 +35,6 @@ if TYPE_CHECKING:
     from pacboost.reports.page.document import Sentence
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-
-DOC_PAGE = f"https://pacboost.readthedocs.io/en/v{__version__}/api/{{page}}.html"
-
-
-def page_of(estimator: BaseEstimator) -> dict[str, str]:
-    """Return the page of an estimator in the documentation: the first module that exports it."""
-    kind = type(estimator)
-    modules = accumulate(kind.__module__.split("."), "{}.{}".format)
-    home = next(name for name in modules if hasattr(sys.modules[name], kind.__name__))
-    return {"page": f"{home}.{kind.__name__}"}
 
 
 def offered_if(flag: str) -> Callable[[Method], Method]:
@@ -77,9 +63,11 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
     _doc_link_url_param_generator = page_of
 
     n_jobs: int | None
+    device: str = "cpu"
+    model_: Model
+
     notes_: tuple[str, ...] = ()
     """What the fit warned of: how columns were read, which rows were left out, and the like."""
-    model_: Model
     _schema: Schema
     """Where no model holds the schema."""
     _sketches: tuple[Sketch, ...] = ()
@@ -216,13 +204,13 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
     def _open(self, X: object) -> Table:
         return read_rows(self, X)
 
-    def _rows_to_compare(self, X: object) -> Table:
-        """Read rows in the form in which they are hashed."""
-        return self.schema_.remembered(self._features(X))
-
     def _features(self, X: object) -> object:
         """Return the columns of X that are features."""
         return X
+
+    def _rows_to_compare(self, X: object) -> Table:
+        """Read rows in the form in which they are hashed."""
+        return self.schema_.remembered(self._features(X))
 
     def _remember(self, *tables: Table) -> None:
         self._sketches = tuple(map(Sketch.from_table, tables))
@@ -238,18 +226,11 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         """Return the claim, which notebooks show above scikit-learn's diagram."""
         return str(getattr(self, "sentence_", "")) if self.__sklearn_is_fitted__() else ""
 
-    # scikit-learn 1.6 does not ask an estimator for ``_html_repr``, so estimators answer both of
-    # the methods that notebooks call.
-
     def _repr_html_inner(self) -> str:
-        claim = self._claim()
-        return (bold(claim) if claim else "") + str(estimator_html_repr(self))
+        return as_html(self, self._claim())
 
-    def _repr_mimebundle_(self, **_options: Any) -> dict[str, str]:
-        bundle = {"text/plain": repr(self)}
-        if get_config()["display"] == "diagram":
-            bundle["text/html"] = self._repr_html_inner()
-        return bundle
+    def _repr_mimebundle_(self, **_options: object) -> dict[str, str]:
+        return shown(self, self._claim())
 
     def __sklearn_is_fitted__(self) -> bool:
         if self._leaves_model:
@@ -264,8 +245,3 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
             tags.input_tags.allow_nan = not foreign or get_tags(inner).input_tags.allow_nan
             tags.input_tags.sparse = True
         return tags
-
-
-def least_likely(overlaps: Iterable[Overlap]) -> Overlap | None:
-    """Return the overlap that is least likely by chance; None if there is none."""
-    return min(overlaps, key=lambda overlap: overlap.p_value, default=None)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, invalid
+from pacboost.estimators.fitted.predicting import Predictor
 from pacboost.estimators.fitting.constraints import feature_number
 from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.hypotheses.partial_dependence import partial_dependence
@@ -24,18 +25,16 @@ from pacboost.numerics.checks import meant, positive_whole
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import CategorisedArray
 from pacboost.sources.frame_table import FrameTable
+from pacboost.sources.given import one_given
 from pacboost.sources.rows import PlainRows, Rows
 from pacboost.sources.table import Table
 from pacboost.sources.values import is_missing
 from pacboost.training import metrics
 
-if TYPE_CHECKING:
-    from pacboost.estimators.fitted.estimator import Estimator
-
 Doubles = NDArray[np.float64]
 
 
-def shap_values(estimator: Estimator, X: object) -> Any:
+def shap_values(estimator: Predictor, X: object) -> Any:
     """Share every row's score among the features, for votes of trees (src/native/tree/shap.h)."""
     table, model = estimator._open(X), estimator.model_
     with using(estimator.n_jobs):
@@ -98,7 +97,7 @@ def numbers_of(features: Any, model: Model, top: int) -> list[int]:
 
 
 def shuffled(
-    estimator: Estimator,
+    estimator: Predictor,
     sample: Sample,
     measure: metrics.Metric,
     repeats: int,
@@ -111,7 +110,7 @@ def shuffled(
 
 
 def explain_row(
-    estimator: Estimator, rows: object, top: int, *, for_class: object = None, by: str
+    estimator: Predictor, rows: object, top: int, *, for_class: object = None, by: str
 ) -> explanation.Explanation:
     """Explain the score of one row."""
     top = positive_whole("top", top)
@@ -127,10 +126,12 @@ def explain_row(
         return explanation.explain(model, table, answer, top, for_class=for_class, by=by)
 
 
-def as_one_row(estimator: Estimator, x: Any) -> Any:
+def as_one_row(estimator: Predictor, x: Any) -> Any:
     """Turn a sequence of values, or a mapping from names, into rows that can be read."""
     check_is_fitted(estimator)
     model = estimator.model_
+    if model.schema.row_shape is not None:
+        return one_given(x, model.schema.row_shape)
     if not isinstance(Rows.of(x), PlainRows):
         return x
     if hasattr(x, "keys") and model.names is not None:

@@ -9,8 +9,7 @@ rules are.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,23 +19,18 @@ from pacboost.bounds import estimates
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import DataError, ParameterError
-from pacboost.fit.examples import label_rows, mistaken
-from pacboost.fit.rows import LabelledRows
-from pacboost.fit.targets import read_labels, read_targets
+from pacboost.estimators.fitted.predicting import Predictor
+from pacboost.fit.certify import JudgedRows
+from pacboost.fit.examples import label_rows
+from pacboost.fit.targets import read_targets
 from pacboost.hypotheses.vote import Scores
 from pacboost.kernels.threads import using
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.model import Model
 from pacboost.numerics.checks import positive_whole
-from pacboost.numerics.exact import wrong_answers
 from pacboost.reports.page.subject import uncertified
 from pacboost.samples.sample import Sample
-from pacboost.sources.table import Table
 from pacboost.training.run.margins import NAMING, largest, margins_of, norm, normalised
-
-if TYPE_CHECKING:
-    from pacboost.estimators.fitted.classifier import Classifier
-    from pacboost.estimators.fitted.estimator import Estimator
 
 
 def sentence_of(
@@ -55,32 +49,14 @@ CURVES = 4
 """How many rounds pictures show if none are named."""
 
 
-@dataclass(frozen=True, eq=False)
-class JudgedRows:
-    """Labelled rows; their labels need not be classes of the fit."""
+class ClassPredictor(Predictor, Protocol):
+    """An estimator that answers with classes, or with labels of which a row may have several."""
 
-    table: Table
-    labels: NDArray[Any]
-    signs: LabelledRows | None
-    """The labels as signs, if a row may have several."""
-
-    @classmethod
-    def read(cls, model: Model, table: Table, y: object) -> JudgedRows:
-        """Read the labels of rows."""
-        several = model.ledger.several_labels
-        labels = read_labels(y, table.n_rows, several=several)
-        if not several:
-            return cls(table, labels, None)
-        return cls(table, labels, label_rows(table, labels, model.classes, "y", several=True))
-
-    def wrong(self, model: Model, scores: Scores) -> NDArray[np.bool_]:
-        """Return which rows the scores get wrong."""
-        if self.signs is not None:
-            return mistaken(scores, self.signs)
-        return wrong_answers(model.decide(scores), self.labels, scores)
+    classes_: NDArray[Any]
+    several_labels_: bool
 
 
-def judged(estimator: Classifier, X: object, y: object) -> tuple[Scores, NDArray[np.bool_]]:
+def judged(estimator: Predictor, X: object, y: object) -> tuple[Scores, NDArray[np.bool_]]:
     """Return the scores of rows, and which rows are wrong."""
     model = estimator.model_
     rows = JudgedRows.read(model, estimator._open(X), y)
@@ -89,7 +65,7 @@ def judged(estimator: Classifier, X: object, y: object) -> tuple[Scores, NDArray
     return scores, rows.wrong(model, scores)
 
 
-def staged_errors(estimator: Classifier, X: object, y: object) -> list[float]:
+def staged_errors(estimator: Predictor, X: object, y: object) -> list[float]:
     """Return the share of rows that the vote gets wrong after each round."""
     refuse_half(X, y)
     model = estimator.model_
@@ -98,12 +74,12 @@ def staged_errors(estimator: Classifier, X: object, y: object) -> list[float]:
         return [float(rows.wrong(model, scores).mean()) for scores in model.vote.staged(rows.table)]
 
 
-def vote_of(model: Any, X: object) -> tuple[Any, Any]:
-    """Return the estimator that holds the vote, and the rows as it reads them."""
+def vote_of(model: Any) -> Any:
+    """Return the estimator that holds the vote: that inside a chosen threshold, if there is one."""
     check_is_fitted(model)
     while "estimator_" in vars(model):
         model = model.estimator_
-    return model, X
+    return model
 
 
 def refuse_half(X: object, y: object) -> None:
@@ -142,21 +118,21 @@ def margins_after(model: Model, sample: Sample, rounds: Sequence[int] | None) ->
     return {number: margins.ravel() for number, margins in stages if number in wanted}
 
 
-def labelled(estimator: Estimator, X: object, y: object) -> Sample:
+def labelled(estimator: ClassPredictor, X: object, y: object) -> Sample:
     """Read rows with labels, all of which are classes of the fit."""
     table, several = estimator._open(X), estimator.several_labels_
     known = label_rows(table, y, estimator.classes_, "y", several=several)
     return Sample(table, known.signs, labels=known.labels)
 
 
-def with_targets(estimator: Estimator, X: object, y: object) -> Sample:
+def with_targets(estimator: Predictor, X: object, y: object) -> Sample:
     """Read rows with numbers."""
     table = estimator._open(X)
     signs = np.ones((table.n_rows, 1), dtype=np.int8)  # not looked at
     return Sample(table, signs, targets=read_targets(y, table.n_rows))
 
 
-def margins(estimator: Classifier, sample: Sample) -> Doubles:
+def margins(estimator: Predictor, sample: Sample) -> Doubles:
     """Return the margin of every row, or of every label of it."""
     model = estimator.model_
     with using(estimator.n_jobs):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.kernels.device import predict_on_gpu, using_gpu
@@ -18,28 +19,39 @@ from pacboost.sources.rows import Rows
 from pacboost.sources.table import Table
 from pacboost.sources.targets import refuse_mixed_labels
 
-if TYPE_CHECKING:
-    from pacboost.estimators.fitted.estimator import Estimator
-
 Answer = TypeVar("Answer")
 
 
-def read_rows(estimator: Estimator, X: object) -> Table:
+class Predictor(Protocol):
+    """An estimator that answers for rows by its model."""
+
+    n_jobs: int | None
+    device: str
+    model_: Model
+
+    def _features(self, X: object) -> object:
+        """Return the columns of X that are features."""
+
+    def _open(self, X: object) -> Table:
+        """Read rows by the schema of the fit."""
+
+
+def read_rows(estimator: Predictor, X: object) -> Table:
     """Read rows by the schema of the fit, on the GPU if they are scored there."""
     _check_fitted(estimator)
     rows = Rows.of(estimator._features(X))
-    with using(estimator.n_jobs), using_gpu(on_gpu(estimator, rows)):
+    with using(estimator.n_jobs), using_gpu(_on_gpu(estimator, rows)):
         return estimator.model_.schema.read(rows)
 
 
-def answered(estimator: Estimator, X: object, answer: Callable[[Model, Any], Answer]) -> Answer:
+def answered(estimator: Predictor, X: object, answer: Callable[[Model, Any], Answer]) -> Answer:
     """Return the answers for rows from their scores, as an array of the library of the rows.
 
     ``answer`` is a method of ``Model``, such as ``Model.decide``.
     """
     _check_fitted(estimator)
     rows, model = Rows.of(estimator._features(X)), estimator.model_
-    gpu = on_gpu(estimator, rows)
+    gpu = _on_gpu(estimator, rows)
     with using(estimator.n_jobs), using_gpu(gpu):
         table = model.schema.read(rows)
         if gpu and lies_on_gpu(X) and not model.schema.derived:
@@ -52,22 +64,21 @@ def answered(estimator: Estimator, X: object, answer: Callable[[Model, Any], Ans
     return of_the_library_of(X, answers) if gpu else answers
 
 
-def _check_fitted(estimator: Estimator) -> None:
+def _check_fitted(estimator: Predictor) -> None:
     # scikit-learn's check asks for the tags of the estimator, a fifth of the time that a row takes
     if "model_" not in vars(estimator):
         check_is_fitted(estimator)
 
 
-def on_gpu(estimator: Estimator, rows: Rows) -> bool:
-    """Check whether rows are scored on the GPU; forests are not."""
+def _on_gpu(estimator: Predictor, rows: Rows) -> bool:
+    """Check whether rows are scored on the GPU."""
     # no kernel scores forests on a GPU
-    device = getattr(estimator, "device", "cpu")
-    if device == "cpu" or estimator.model_.forest:
+    if estimator.device == "cpu" or estimator.model_.forest:
         return False
-    return predict_on_gpu(device, rows.given)
+    return predict_on_gpu(estimator.device, rows.given)
 
 
-def accuracy(estimator: Estimator, X: object, y: object, sample_weight: object = None) -> float:
+def accuracy(estimator: BaseEstimator, X: object, y: object, sample_weight: object = None) -> float:
     """Return the share of rows that are right."""
     from sklearn.metrics import accuracy_score
 
@@ -78,7 +89,9 @@ def accuracy(estimator: Estimator, X: object, y: object, sample_weight: object =
         return float(accuracy_score(y, answers, sample_weight=sample_weight))
 
 
-def r_squared(estimator: Estimator, X: object, y: object, sample_weight: object = None) -> float:
+def r_squared(
+    estimator: BaseEstimator, X: object, y: object, sample_weight: object = None
+) -> float:
     """Return R², the share of the variance that predictions explain."""
     from sklearn.metrics import r2_score
 

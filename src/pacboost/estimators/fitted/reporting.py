@@ -14,6 +14,7 @@ from pacboost.bounds.decision import reached
 from pacboost.bounds.family import Family
 from pacboost.errors import DataTypeError
 from pacboost.estimators.fitted.judging import margins_after, refuse_half
+from pacboost.estimators.fitted.predicting import Predictor
 from pacboost.fit.examples import label_rows
 from pacboost.fit.rows import LabelledRows
 from pacboost.fit.targets import read_labels, read_targets
@@ -32,7 +33,6 @@ from pacboost.training.run.margins import lowest
 if TYPE_CHECKING:
     from pacboost.bounds.answering import Answering
     from pacboost.bounds.decision import ThresholdDecision
-    from pacboost.estimators.fitted.estimator import Estimator
 
 
 STAGES = 48
@@ -49,7 +49,7 @@ Rows = NDArray[np.intp]
 
 
 def page_about(
-    estimator: Estimator,
+    estimator: Predictor,
     X: object,
     y: object,
     *,

@@ -21,13 +21,13 @@ from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.estimators.boosting.watching import RoundsWatcher
-from pacboost.estimators.fitted.judging import JudgedRows
 from pacboost.estimators.parameters.values import Values
 from pacboost.estimators.strong.dividing import Promise
 from pacboost.estimators.strong.evidence import measured
 from pacboost.estimators.strong.labelled import LabelledData
 from pacboost.estimators.strong.ways import Way
 from pacboost.fit.ask import ValidationSet
+from pacboost.fit.certify import JudgedRows
 from pacboost.fit.fit import Fitted, fit
 from pacboost.fit.noticing import counted
 from pacboost.fit.role_sizes import LOOKS

@@ -75,9 +75,8 @@ def decided(
 def verdict_of(decision: ThresholdDecision, delta: float) -> Verdict:
     """Return the verdict if the requested rate is certified."""
     head = wording.sentence(decision.certificate)
-    note = decision.sentence.removeprefix(str(head)).strip()
-    value = decision.certificate.value
-    return Verdict(f"{head} {note}", True, None, delta, value, headline=head, note=note)
+    note, value = decision.details, decision.certificate.value
+    return Verdict(decision.sentence, True, None, delta, value, headline=head, note=note)
 
 
 def missed(wish: tuple[str, float], reason: NotCertified, delta: float) -> Verdict:

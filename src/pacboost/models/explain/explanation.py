@@ -22,6 +22,7 @@ from pacboost.numerics.markup import bold, table
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.dataframe import to_frame
+from pacboost.sources.given import GivenTable
 from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
 from pacboost.sources.text import TextFeatures, condition_words
@@ -199,12 +200,14 @@ def _cell(table: Table, names: Sequence[str], column: int) -> str:
 
 def _grounds(model: Model, table: Table) -> list[Ground]:
     """Return every condition of the rules that a table's only row meets."""
-    vote, row = model.vote, table.rows()
+    vote, row = model.vote, table.block(0, table.n_columns)
     unknown = np.flatnonzero(np.isnan(row[0])).tolist()
     cells = {j: _cell(table, model.column_names, j) for j in unknown}
     names = replace(model.say(), unknown=cells)
     bins = vote.trees[0][0].bins if vote.trees else None
-    sample = unlabelled(ArrayTable(row, table.names, table.levels), bins)
+    as_given = isinstance(table, GivenTable)
+    one = table if as_given else ArrayTable(row, table.names, table.levels)
+    sample = unlabelled(one, bins)
     grounds: dict[Hashable, Ground] = {}
     for rule, cast in zip(vote.hypotheses, vote.votes, strict=True):
         cell = int(rule.cells(sample)[0])

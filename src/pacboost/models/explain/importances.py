@@ -15,6 +15,7 @@ from pacboost.numerics.same_bits import row_totals
 from pacboost.samples.sample import Sample
 from pacboost.sources.dataframe import to_frame
 from pacboost.sources.derived import DerivedTable
+from pacboost.sources.given import GivenTable
 from pacboost.sources.look_up import Level
 from pacboost.sources.table import Table
 from pacboost.sources.values import Values
@@ -171,7 +172,11 @@ def permutation_importances(
     for column in sorted(columns & {*range(given.n_columns)}):
         for repeat in range(repeats):
             order = np.random.default_rng((seed, column, repeat)).permutation(sample.n_rows)
-            shuffled: Table = Shuffled(given, column, order)
+            shuffled: Table = (
+                given.shuffled(column, order)
+                if isinstance(given, GivenTable)
+                else Shuffled(given, column, order)
+            )
             lost = value(DerivedTable(shuffled, derived) if derived else shuffled) - base
             each[column, repeat] = -lost if metric.more_is_better else lost
     return Importances(model.column_names[: given.n_columns], metric.name, base, each)

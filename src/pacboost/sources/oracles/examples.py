@@ -32,7 +32,7 @@ class UnlabelledBatch(Batch):
     ask: Callable[[Sequence[Any], NDArray[np.uint64]], NDArray[Any]] = lambda *_: np.empty(0)
 
     @cached_property
-    def labels(self) -> NDArray[Any]:  # type: ignore[override]
+    def labels(self) -> NDArray[Any]:
         return self.ask(self.given, self.rows)
 
     def take(self, chosen: NDArray[np.intp]) -> UnlabelledBatch:

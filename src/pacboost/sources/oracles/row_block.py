@@ -17,9 +17,11 @@ from pacboost.errors import DataError
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.arrow import ArrowColumn, ArrowTable, doubles, memory, one_chunk
 from pacboost.sources.dataframe import WIDE, is_frame, numbers_of, open_frame
+from pacboost.sources.given import GivenRows, GivenTable
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.files import features
 from pacboost.sources.oracles.learned_columns import LearnedColumns
+from pacboost.sources.rows import Rows
 from pacboost.sources.sparse import SparseTable, checked_matrix
 from pacboost.sources.table import FINITE, Table, refuse_text
 from pacboost.sources.values import Values, is_missing
@@ -57,7 +59,7 @@ def first_missing(labels: NDArray[Any]) -> int | None:
     return int(missing.argmax()) if missing.any() else None
 
 
-Rows = NDArray[np.int64]
+Numbers = NDArray[np.int64]
 FLOATS = (np.float32, np.float64)
 NARROW = ("float", "float32", "halffloat", "bool", "boolean", "int8", "uint8", "int16", "uint16")
 """Names in Arrow, NumPy and narwhals of types whose values fit into 32-bit floats."""
@@ -107,6 +109,7 @@ class RowBlock:
         self._learned = learned
         self._array: Any = None
         self._columns: list[Any] = []
+        self._given: GivenTable | None = None
         self._dtype: Any = np.float64
         self.matrix: Any = None
         self._labels, self.names, self.n_rows = labels, names, len(labels)
@@ -119,6 +122,10 @@ class RowBlock:
             kinds = (getattr(column, "dtype", None) or column.type for column in self._columns)
             narrow = all(str(kind).lower() in NARROW for kind in kinds)
             self._dtype = np.float32 if narrow else np.float64
+        elif isinstance(values, GivenRows):
+            self._given = values.table()
+            self.names, self.n_columns = self._given.names, self._given.n_columns
+            self.nbytes = 8 * self.n_rows * self.n_columns
         elif hasattr(values, "tocsr"):
             self.matrix = checked_matrix(values).tocsr()
             parts = (self.matrix.data, self.matrix.indices, self.matrix.indptr)
@@ -134,11 +141,13 @@ class RowBlock:
         is_direct = array is not None and array.dtype in FLOATS and array.flags.c_contiguous
         return array if is_direct else None
 
-    def table(self, rows: Rows) -> Table:
+    def table(self, rows: Numbers) -> Table:
         """Copy some rows; raise BadCell if one cannot be used."""
         if self._learned is not None:
             some = {name: taken(cells, rows) for name, cells in self._cells.items()}
             return self._learned.table(some, lambda row: f"row {rows[row]} of its block")
+        if self._given is not None:
+            return self._given.take(rows)
         if self.matrix is not None:
             stored = self.matrix[rows]
             bad = np.flatnonzero(np.isinf(stored.data))
@@ -154,7 +163,7 @@ class RowBlock:
             raise self._bad(tuple(map(int, cell)), f"{values[cell]}; {FINITE}")
         return ArrayTable(values, self.names)
 
-    def _picked(self, rows: Rows) -> Values:
+    def _picked(self, rows: Numbers) -> Values:
         array = self._array
         if array is None:
             values: Values = np.empty((self.n_columns, rows.size), self._dtype)
@@ -177,11 +186,11 @@ class RowBlock:
                 raise self._bad(place, f"{cell!r}, which is not a number") from problem
         return values
 
-    def take(self, rows: Rows) -> tuple[Table, NDArray[Any]]:
+    def take(self, rows: Numbers) -> tuple[Table, NDArray[Any]]:
         """Copy some rows and their labels; raise BadCell if one cannot be used."""
         return self.table(rows), self.labels(rows)
 
-    def labels(self, rows: Rows | slice | None = None) -> NDArray[Any]:
+    def labels(self, rows: Numbers | slice | None = None) -> NDArray[Any]:
         """Copy some labels, or all; raise BadCell if one is missing."""
         everything = slice(0, self.n_rows)  # narwhals 2.0 refuses slice(None)
         labels = plain_labels(taken(self._labels, everything if rows is None else rows))
@@ -196,7 +205,7 @@ class RowBlock:
         return BadCell(row, f"column {shown} holds {complaint}")
 
 
-def taken(column: Any, rows: Rows | slice) -> Any:
+def taken(column: Any, rows: Numbers | slice) -> Any:
     """Select cells of a column of any type."""
     if isinstance(column, np.ndarray | nw.Series) or isinstance(rows, slice):
         return column[rows]
@@ -266,14 +275,15 @@ def hold(X: Any, y: Any, learned: LearnedColumns | None = None) -> RowBlock:
     """Make rows of examples and labels of any type, without converting them."""
     is_series = isinstance(nw.from_native(y, pass_through=True, series_only=True), nw.Series)
     labels = nw.from_native(y, series_only=True) if is_series else np.asarray(y)
-    by_columns = is_frame(X)
-    if not (by_columns or hasattr(X, "tocsr")):
+    by_columns, is_given = is_frame(X), isinstance(X, GivenRows)
+    if not (by_columns or is_given or hasattr(X, "tocsr")):
         X = _matrix(X)
     if isinstance(labels, np.ndarray) and labels.ndim != 1:
         raise DataError(f"the labels have shape {labels.shape}; give one label for each row")
-    if len(labels) != X.shape[0]:
+    rows = Rows.of(X).count
+    if len(labels) != rows:
         raise DataError(
-            f"there are {X.shape[0]} rows but {len(labels)} labels; give one label for each row"
+            f"there are {rows} rows but {len(labels)} labels; give one label for each row"
         )
     return _hold_columns(X, labels, learned=learned) if by_columns else RowBlock(X, labels)
 

@@ -165,7 +165,11 @@ def without_copies(oracle: ArrayOracle) -> ArrayOracle:
     # piece by piece, since a copy of all rows may not fit into memory
     for first in range(0, every.size, MAX_ROWS_PER_OFFER):
         table = oracle.take(every[first : first + MAX_ROWS_PER_OFFER]).table
-        keys.append(exact_keys(table.matrix if isinstance(table, SparseTable) else table.rows()))
+        keys.append(
+            exact_keys(
+                table.matrix if isinstance(table, SparseTable) else table.block(0, table.n_columns)
+            )
+        )
     number = np.unique(np.concatenate(keys), return_inverse=True)[1].astype(np.intp)
     once = Examples(every.size, number, True).once(every)
     warn_uncounted(every.size - once.size, every.size, REPEATS)

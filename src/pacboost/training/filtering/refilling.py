@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from pacboost.kernels.native import native
 from pacboost.ledgers.ledger import Refill
@@ -21,7 +20,7 @@ from pacboost.parallel.cores import in_order
 from pacboost.samples.gathering import Gathering
 from pacboost.samples.row_hashes import Hashes
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.sparse import SparseTable
+from pacboost.sources.given import joined
 from pacboost.sources.table import Table
 from pacboost.training.filtering.candidates import AGAIN, FRESH, NEW, Candidates, FilterBatch
 from pacboost.training.filtering.plan import MeanTest
@@ -113,7 +112,8 @@ class RefillTask:
     def _hash(self, table: Table, rows: NDArray[np.uint64]) -> tuple[list[Table], list[Hashes]]:
         """Hash accepted rows, except the very first ones, from which the salt is derived."""
         if table.entries is None:
-            table = ArrayTable(table.rows(), table.names, table.levels)
+            cells = table.block(0, table.n_columns)
+            table = ArrayTable(cells, table.names, table.levels)
         if not self.learned.started:
             return [table], []
         return [], [self.learned.read(table, rows)]
@@ -225,7 +225,7 @@ class Refilling:
         """Add the result of an offer; the first accepted rows come as tables, to be hashed."""
         self._tests += result.tests
         if result.tables:
-            self._candidates.learned.add(_one_table(result.tables), result.kept.rows)
+            self._candidates.learned.add(joined(result.tables), result.kept.rows)
         elif result.learned:
             self._candidates.learned.note(result.learned)
         self.draws += result.draws
@@ -300,13 +300,3 @@ class Refilling:
             mistakes=round(error.total) if tally.count else 0,
             seconds=time.perf_counter() - self._started,
         )
-
-
-def _one_table(tables: list[Table]) -> Table:
-    if len(tables) == 1:
-        return tables[0]
-    stored = [table.matrix for table in tables if isinstance(table, SparseTable)]
-    if stored:
-        return SparseTable(sparse.csc_array(sparse.vstack(stored)))
-    rows = np.concatenate([table.rows() for table in tables])
-    return ArrayTable(rows, tables[0].names, tables[0].levels)

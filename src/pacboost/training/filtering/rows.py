@@ -20,6 +20,7 @@ from pacboost.samples.bins import Bins
 from pacboost.samples.coded_table import CodedTable
 from pacboost.samples.sample import Sample, Signs, signs_of
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.given import GivenTable, joined
 from pacboost.sources.oracles.oracle import Batch
 from pacboost.sources.oracles.row_block import BadCell
 from pacboost.sources.table import Table
@@ -103,7 +104,9 @@ class CodedBatch:
 
 
 def _take(column: Table | NDArray[Any] | None, chosen: NDArray[Any]) -> Any:
-    if isinstance(column, CodedTable):
+    if isinstance(column, GivenTable) and chosen.dtype == np.bool_:
+        return column.take(np.flatnonzero(chosen))
+    if isinstance(column, CodedTable | GivenTable):
         return column.take(chosen)
     if isinstance(column, Table):
         return ArrayTable(column.rows()[chosen], column.names)
@@ -114,7 +117,7 @@ def _stack(columns: list[Any]) -> Any:
     if isinstance(columns[0], CodedTable):
         return CodedTable.join(columns)
     if isinstance(columns[0], Table):
-        return ArrayTable(np.concatenate([table.rows() for table in columns]), columns[0].names)
+        return joined(columns)
     return None if columns[0] is None else np.concatenate(columns)
 
 
@@ -188,6 +191,8 @@ class RowEncoder:
     def values(self, batch: Batch) -> Table:
         """Return the values of rows that were read, without their labels."""
         table = batch.table
+        if isinstance(table, GivenTable):
+            return table
         if self.bins is None:
             return ArrayTable(np.ascontiguousarray(table.rows()), table.names)
         return CodedTable(self.bins.encode(table), self.bins, table.names, table.levels)
