@@ -99,9 +99,8 @@ class DaskOracle(SpreadOracle):
         self._how: tuple[Any, ...] = target, tuple(drop), None
         self._parts = _partitions(source, target)
         X = source[0] if isinstance(source, tuple) else source
-        if hasattr(X, "columns") and not are_numbers(
-            X._meta.drop(columns=[target, *drop], errors="ignore")
-        ):
+        others = [name for name in (target, *drop) if name is not None]
+        if hasattr(X, "columns") and not are_numbers(X._meta.drop(columns=others, errors="ignore")):
             super().__init__(seed, len(self._parts))
             self.learned = self.learn_columns(self._cells, "the Dask collection")
             self._how = target, tuple(drop), self.learned
@@ -117,7 +116,13 @@ class DaskOracle(SpreadOracle):
         for facts in self._facts:
             where, elsewhere = f"partition {facts.number}", f"partition {first.number}"
             refuse_other(facts.names or (), where, first.names or (), elsewhere)
+        looked_at = () if self.learned is None else self._looked_at.tolist()
         super().__init__(seed, len(self._facts))
+        # empty partitions are no blocks
+        blocks = {facts.number: block for block, facts in enumerate(self._facts)}
+        self._looked_at = np.array(
+            [blocks[row >> 32] << 32 | row & 0xFFFFFFFF for row in looked_at], dtype=np.uint64
+        )
         self.names, self.n_columns = first.names, first.columns
         self.n_rows = sum(facts.rows for facts in self._facts)
         largest = max(self._facts, key=lambda facts: facts.nbytes)

@@ -281,9 +281,9 @@ class BlockRows(Stream):
         """Read the rows that certify and those that test, in one pass over the source."""
         if not self.coins.share:
             return
-        for chosen in self.oracle.select(self.coins.choose):
+        for selected in self.oracle.select(self.coins.choose):
             # rows that columns were learned from neither certify nor test
-            batch = chosen.take(np.flatnonzero(~self.oracle.looked_at(chosen.rows)))
+            batch = selected.take(np.flatnonzero(~self.oracle.looked_at(selected.rows)))
             coins = numbers(self.coins.ids(batch), self.coins.key)
             certify = coins < self._certify
             test = (coins < self.coins.share) & ~certify
