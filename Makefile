@@ -126,7 +126,7 @@ SANITIZED ?= tests/kernels tests/test_model_bytes.py tests/test_answer_bytes.py 
 LIBRARIES = $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 sanitize: export OPENBLAS_NUM_THREADS := 1
 sanitize: export ASAN_OPTIONS := detect_leaks=0:allocator_may_return_null=1
-sanitize: export TSAN_OPTIONS := report_signal_unsafe=0
+sanitize: export TSAN_OPTIONS := report_signal_unsafe=0:die_after_fork=0:suppressions=$(CURDIR)/src/native/thread.supp
 sanitize: .venv/.dev
 	for kind in $(SANITIZERS); do \
 	  case $$kind in address*) library=libasan.so;; *) library=libtsan.so;; esac; \
@@ -188,26 +188,33 @@ bench: .venv/.bench
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
-# The kernels are compiled by pip (CMakeLists.txt), again whenever one of their files has changed.
+# The kernels are compiled by pip (CMakeLists.txt), again whenever one of their files has changed. What
+# builds them is installed in .venv: pip's own environment has another path each time, and everything
+# would be compiled again.
 NATIVE := CMakeLists.txt $(wildcard src/native/*/*)
+BUILDERS = $(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])'
+INSTALL = $(BIN)/python -m pip install --quiet --no-compile --no-build-isolation
+.venv/.builders: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --no-compile cmake ninja $$($(BUILDERS))
+	touch $@
+
 native: .venv/.run
-.venv/.run: pyproject.toml $(NATIVE) | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --no-compile -e .
+.venv/.run: pyproject.toml $(NATIVE) .venv/.builders
+	$(INSTALL) -e .
 	touch $@
 
 # Packages are compiled when they are first used: most of their modules never are. Versions are those
 # of constraints.txt, or the newest where a machine or its Python cannot install them.
-.venv/.dev: pyproject.toml constraints.txt $(NATIVE) | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[dev]' || \
-	  $(BIN)/python -m pip install --quiet --no-compile -e '.[dev]'
-	touch $@ .venv/.run
+.venv/.dev: pyproject.toml constraints.txt $(NATIVE) .venv/.builders
+	$(INSTALL) -c constraints.txt -e '.[dev]' || $(INSTALL) -e '.[dev]'
+	touch .venv/.run $@
 
-.venv/.bench: pyproject.toml $(NATIVE) | .venv/bin/python
-	$(BIN)/python -m pip install --quiet -e '.[dev,bench]'
+.venv/.bench: pyproject.toml $(NATIVE) .venv/.builders
+	$(INSTALL) -e '.[dev,bench]'
 	touch $@ .venv/.run .venv/.dev
 
-.venv/.cuda: pyproject.toml $(NATIVE) | .venv/bin/python
-	$(BIN)/python -m pip install --quiet -e '.[dev,cuda]'
+.venv/.cuda: pyproject.toml $(NATIVE) .venv/.builders
+	$(INSTALL) -e '.[dev,cuda]'
 	touch $@ .venv/.run .venv/.dev
 
 clean:

@@ -247,8 +247,8 @@ def taken(X: pd.DataFrame, categories: list[str], how: str) -> pd.DataFrame:
 
 
 @lru_cache(maxsize=2)
-def compile_kernels(module: str) -> None:
-    """Let a library that compiles when it is first used fit a few rows, so that no time has it."""
+def prepare(module: str) -> None:
+    """Let a library load or compile its code before its time is measured."""
     if module == "chimeraboost":
         from chimeraboost import warmup
 
@@ -276,7 +276,7 @@ def race(folder: Path, row: dict[str, str], who: str, seed: int, rows: int) -> d
     X = taken(X, categories, how)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        compile_kernels(module)
+        prepare(module)
         started = time.perf_counter()
         model = make(seed, categories).fit(X.iloc[train], codes)
         seconds = time.perf_counter() - started

@@ -4,10 +4,10 @@
     python benchmarks/bench_bagging.py covtype_7 letter      other sets
     python benchmarks/bench_bagging.py --members 100         as many trees as stumps
 
-A fifth of the rows is for testing. Everyone has all cores; compiled code is warm, because a small
-fit comes first. Ours asks every member about the rows outside its bag while it fits. The stump of
-scikit-learn splits by Gini's index and ours by error, so that these two are not the same; trees
-grow until their leaves are pure. The last row of a table is ours again, with a certificate.
+A fifth of the rows is for testing. Everyone has all cores; a small fit comes first, which loads
+modules. Ours asks every member about the rows outside its bag while it fits. The stump of scikit-
+learn splits by Gini's index and ours by error, so that these two are not the same; trees grow until
+their leaves are pure. The last row of a table is ours again, with a certificate.
 """
 
 from __future__ import annotations

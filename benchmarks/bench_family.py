@@ -93,7 +93,7 @@ def main() -> None:
         if reason := real_data.absent(name):
             console.print(reason)
             continue
-        BoostClassifier("total", "stump", 3).fit(*real_data.read(name))  # compile first
+        BoostClassifier("total", "stump", 3).fit(*real_data.read(name))  # loads modules
         bench(console, name, "as they come", as_booster)
         bench(console, name, f"held to {ROUNDS} rounds", held)
 

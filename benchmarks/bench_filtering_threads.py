@@ -95,7 +95,9 @@ def main() -> None:
     console, results = Console(), {}
     with tempfile.TemporaryDirectory() as folder:
         small_data = (data[0][:20_000], data[1][:20_000])
-        fitted(small_data, max(threads), **options | {"n_estimators": 3})  # compile or load
+        fitted(
+            small_data, max(threads), **options | {"n_estimators": 3}
+        )  # loads modules and threads
         for name in chosen.sources or ("array", "parquet"):
             source = data if name == "array" else write(Path(folder), data, "rows")
             seconds = measure(source, threads, chosen.repeats, **options)

@@ -180,7 +180,7 @@ def main() -> None:
     console = Console(width=None if sys.stdout.isatty() else 160)
     racers = [who for who, (_, module, _) in RACERS.items() if find_spec(module)]
     for who in racers:
-        race("diabetes", who, 0)  # compiles what is compiled
+        race("diabetes", who, 0)  # some libraries compile
     for title, sets in (("reporting", REPORTING), ("choosing", CHOOSING)):
         tasks = [(s, who, seed) for s in sets for who in racers for seed in range(options.splits)]
         fits = Parallel(options.jobs)(delayed(race)(*task) for task in tasks)

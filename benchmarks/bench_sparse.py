@@ -70,7 +70,7 @@ def words(name: str) -> tuple[Any, Any, Any, Any]:
 def a_round(fit: Callable[[int], Any]) -> float:
     """Return the milliseconds per round: the difference between 50 rounds and one."""
     seconds = []
-    for rounds in (1, 1, ROUNDS):  # the first one compiles
+    for rounds in (1, 1, ROUNDS):  # the first one loads modules
         started = time.process_time()
         fit(rounds)
         seconds.append(time.process_time() - started)

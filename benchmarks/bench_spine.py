@@ -80,7 +80,7 @@ def bench_fit(console: Console) -> None:
     n_rounds = 2  # scikit-learn's rounds cost the same each, and seconds
     for rows, features in SIZES:
         X, y = make_data(rows, features)
-        ours(X[:1000], y[:1000], 2)  # compile or load
+        ours(X[:1000], y[:1000], 2)  # loads modules and threads
         seconds = least(
             {
                 "pacboost": partial(ours, X, y),

@@ -77,7 +77,7 @@ def _adaboost(random_state: int) -> Any:
 def ours(
     console: Console, variants: dict[str, dict[str, Any]], classes: tuple[int, ...] = (2, 3)
 ) -> Racers:
-    """Return pacboost once for each variant, compiled; empty if it cannot be imported."""
+    """Return pacboost once for each variant, loaded; empty if it cannot be imported."""
     try:
         from pacboost import BoostClassifier  # type: ignore[attr-defined, unused-ignore]
     except ImportError as problem:

@@ -161,7 +161,7 @@ def measure(case: Case, threads: list[int], repeats: int, peers: bool) -> dict[s
     """Return the seconds of every library by the number of threads."""
     fits = libraries(case, peers)
     small_case = Case(3_000, case.features, 2, case.leaves, case.classes)
-    ours(small_case, *small_case.data(), max(threads))  # compile or load
+    ours(small_case, *small_case.data(), max(threads))  # loads modules and threads
     seconds = {name: [float("inf")] * len(threads) for name in fits}
     digests = set()
     for _ in range(repeats):

@@ -62,7 +62,7 @@ def ours(spec: Spec, rounds: int, **changes: Any) -> Any:
 
 
 def warm_up(spec: Spec) -> float:
-    """Load compiled code, or compile; return the seconds."""
+    """Load all modules by a small fit; return the seconds."""
     X, y = worlds.make("additive", 3000, 2)
     started = time.perf_counter()
     ours(spec, 5).fit(X, y)

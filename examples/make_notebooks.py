@@ -21,6 +21,7 @@ PAGES = {
     "messy_data": "tasks/messy_data",
     "decisions_with_a_recall": "tasks/recall",
     "monitoring": "monitoring",
+    "several_judges": "jury",
 }
 """The name of each notebook, and the page that it is written from."""
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```\n", re.DOTALL | re.MULTILINE)

@@ -1,7 +1,7 @@
 """Boosting with certificates: weak learners and examples in, a certified classifier out.
 
 Names are loaded when first used (PEP 562), so that ``import pacboost`` is light and bounds never
-load the compiler.
+load the kernels.
 """
 
 from importlib import import_module

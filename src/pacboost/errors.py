@@ -84,6 +84,14 @@ class DataTypeError(DataError, TypeError):
     """
 
 
+class LearnerError(DataError):
+    """A learner or a rule of a user failed, or answered what no rule may answer."""
+
+    def in_round(self, number: int) -> LearnerError:
+        """Return the error with the number of the round in which it happened."""
+        return type(self)(f"round {number:,}: {self}")
+
+
 class ParameterError(PacboostError):
     """A parameter is outside what is allowed; ``parameter`` is its name, if there is one.
 

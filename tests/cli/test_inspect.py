@@ -41,7 +41,7 @@ def test_inspect_says_what_is_certified_and_what_is_inside(folder: Path) -> None
     assert "size, colour, weight" in shown
 
 
-def test_inspect_loads_no_compiler(folder: Path) -> None:
+def test_inspect_loads_no_kernels(folder: Path) -> None:
     program = (
         "import sys\nfrom pacboost.cli.main import main\n"
         "main(['inspect', sys.argv[1]], standalone_mode=False)\n"

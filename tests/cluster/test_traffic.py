@@ -95,7 +95,7 @@ def check_peak_of_client(client: Client, folder: Path) -> None:
 
 def test_the_client_stays_within_its_memory(folder: Path, processes: Client) -> None:
     model = FilterBoostClassifier(n_estimators=2, random_state=0, verbose=False)
-    model.fit_source(folder, "y", client=False)  # compiling would count as the client's memory
+    model.fit_source(folder, "y", client=False)  # modules would count as the client's memory
     check_peak_of_client(processes, folder)
 
 

@@ -79,7 +79,7 @@ def new(path: Path | None) -> FilterBoostClassifier:
 def fits_outlive_kills(source: str, folder: Path, kills: int, seed: int) -> int:
     """Kill fits; give how many of those that followed went on from a checkpoint."""
     fit, random, path = fit_from(source, folder), Random(f"{source} {seed}"), folder / "run.pac"
-    fit(new(None))  # everything is compiled and loaded then
+    fit(new(None))  # everything is loaded then
     started = time.perf_counter()
     alone, went_on = fit(new(None)).ledger_, 0
     seconds = time.perf_counter() - started

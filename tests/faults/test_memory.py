@@ -94,7 +94,7 @@ def test_memory_is_kept(name: str, tmp_path: Path) -> None:
     path = write(tmp_path / "rows", *made(rows, columns, classes))
     limit = megabytes * 1_000_000
     small = write(tmp_path / "few", *made(3000, columns, classes))
-    fitted(small, ENOUGH, ENOUGH, classes, rows=1000)  # compiles what is needed
+    fitted(small, ENOUGH, ENOUGH, classes, rows=1000)  # loads what is needed
     output = fitted(path, limit, limit + SPARE, classes)
     assert not output.startswith("refused"), output
     peak, refills = output.split()

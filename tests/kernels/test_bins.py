@@ -8,6 +8,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from pacboost.kernels.bins import pack
 from pacboost.kernels.native import native
+from pacboost.samples.bins import Bins
+from pacboost.sources import arrays
 from tests.examples import examples
 from tests.grids import each_value
 from tests.kernels import naive
@@ -81,15 +83,14 @@ def test_codes_and_scores_equal_the_twins(
 @each_value
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("cuts", [0, 1, 200, 300])
-def test_rows_are_coded_where_they_lie_as_their_copy_is(dtype: str, cuts: int) -> None:
+def test_some_rows_are_coded_unless_one_is_infinite(dtype: str, cuts: int) -> None:
     draw = np.random.default_rng(cuts)
     X = draw.normal(size=(900, 3)).astype(dtype)
     X[draw.random(X.shape) < 0.05] = np.nan
-    packed = pack([np.sort(draw.normal(size=size)) for size in (cuts, 5, 1)])
+    thresholds = tuple(np.sort(draw.normal(size=size)).astype(np.float32) for size in (cuts, 5, 1))
+    bins = Bins(thresholds, np.zeros(3, dtype=np.int64))
     rows = draw.integers(900, size=700)
-    actual, twin = np.empty((2, 3, rows.size), dtype=np.uint16)
-    assert native.encode_rows(X, rows, *packed, 301, actual)
-    native.encode(X[rows], 0, np.arange(3), *packed, 301, twin, 0)
-    assert np.array_equal(actual, twin)
+    twin = bins.encode(arrays.ArrayTable(X))[:, rows]
+    np.testing.assert_array_equal(bins.encode_rows(X, rows), twin)
     X[rows[650], 1] = -np.inf
-    assert not native.encode_rows(X, rows, *packed, 301, actual)
+    assert bins.encode_rows(X, rows) is None

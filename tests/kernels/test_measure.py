@@ -105,7 +105,7 @@ def test_potentials_equal_the_twins(kind: str, outputs: int, one: bool, reach: f
     cost = naive.costs(kind, margins, signs) * base
     np.testing.assert_allclose(sums, np.add.reduceat(cost, np.arange(0, rows, size)), rtol=1e-12)
     if kind == "logistic" and outputs == 1 and one:
-        together(native.log_costs, margins[:, 0], size, sums)
+        together(native.potential, native.LOGISTIC, margins, np.ones(1), size, sums)
         expected = np.add.reduceat(cost / base, np.arange(0, rows, size))
         np.testing.assert_allclose(sums, expected, rtol=1e-12, atol=1e-12)
 
@@ -119,10 +119,10 @@ def test_tiny_costs_are_off_by_no_more_than_rounding(kind: str) -> None:
     margins = np.repeat(np.linspace(10, 400, 40)[:, None], outputs, axis=1)
     cost = naive.costs(kind, margins, signs)
     sums = np.empty(40)
-    add_up(kind, margins, signs, np.ones(1), 1, sums)
+    add_up(kind, margins, signs, np.ones(40), 1, sums)
     assert (np.abs(sums - cost) <= 1e-12 * cost + 4 * (40 + margins[:, 0]) * 2**-53).all()
     if kind == "logistic":
-        together(native.log_costs, margins[:, 0], 1, sums)
+        together(native.potential, native.LOGISTIC, margins, np.ones(1), 1, sums)
         np.testing.assert_allclose(sums, cost, rtol=1e-12, atol=2**-52)
 
 

@@ -18,7 +18,7 @@ from tests.kernels import naive
 
 def scan(histogram: Wholes, missing: int) -> int:
     """Return the largest edge of a cut."""
-    edge, place, _ = native.scan_stump(histogram, missing, native.NEVER)
+    edge, place, _ = native.testing.scan_stump(histogram, missing, native.testing.NEVER)
     assert place == -1
     return int(edge)
 
@@ -27,7 +27,7 @@ def best_cut(histogram: Wholes, missing: int, slack: int) -> tuple[int, ...]:
     edges = np.array([scan(own, missing) for own in histogram])
     actual: tuple[int, ...] = native.first_stump(histogram, edges, missing, slack)
     feature, cut, difference = actual
-    assert native.scan_stump(histogram[feature], missing, edges.max() - slack)[1:] == (
+    assert native.testing.scan_stump(histogram[feature], missing, edges.max() - slack)[1:] == (
         cut,
         difference,
     )

@@ -24,7 +24,7 @@ def more_members_than_cores(monkeypatch: pytest.MonkeyPatch) -> None:
 def added(numbers: np.ndarray, phases: int, members: int) -> int:
     sums = np.zeros(members + 1, dtype=np.int64)
     with threads.using(members):
-        together(native.add_up, numbers, sums, phases)
+        together(native.testing.add_up, numbers, sums, phases)
     return int(sums[0])
 
 
@@ -80,7 +80,7 @@ def test_no_team_is_larger_than_the_machine(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_team_whose_members_wait_for_cores_is_halved(
     size: int, wall: float, used: float, halved: bool
 ) -> None:
-    assert native.is_to_be_halved(size, wall, used) is halved
+    assert native.testing.is_to_be_halved(size, wall, used) is halved
 
 
 def test_teams_at_once() -> None:
@@ -114,7 +114,7 @@ def test_ctrl_c_ends_a_team(members: int) -> None:
         other = threading.Thread(target=interrupt)
         other.start()
         with pytest.raises(KeyboardInterrupt):
-            together(native.meet_until_stopped, meetings)
+            together(native.testing.meet_until_stopped, meetings)
         other.join()
         assert added(np.arange(10), 2, members) == 90  # nothing is left of the interruption
 
@@ -123,12 +123,12 @@ def test_a_wrong_argument_is_refused() -> None:
     sums = np.zeros(2, dtype=np.int64)
     for numbers in (np.arange(3.0), np.zeros((2, 2), dtype=np.int64), np.arange(8)[::2], [1, 2]):
         with pytest.raises(TypeError, match="add_up"):
-            together(native.add_up, numbers, sums, 1)
+            together(native.testing.add_up, numbers, sums, 1)
     frozen = np.zeros(2, dtype=np.int64)
     frozen.flags.writeable = False
     assert added(frozen, 1, 1) == 0  # an array that is only read may be read-only
     with pytest.raises(TypeError, match="add_up"):
-        together(native.add_up, np.arange(3), frozen, 1)
+        together(native.testing.add_up, np.arange(3), frozen, 1)
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="cores cannot be chosen here")

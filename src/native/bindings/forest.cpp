@@ -42,8 +42,6 @@ nb::tuple grow_tree(Array<const u8, 2> columns, Array<const u8, 2> lines, Array<
 }  // namespace
 
 void bind_forest(nb::module_& m) {
-    def(m, "count_drawn", forest::count_drawn, "order"_a, "places"_a, "counts"_a,
-        "Count how often each row was drawn; places are the drawn places in order.");
     m.def("grow_forest_tree", grow_tree, "columns"_a, "lines"_a, "parcels"_a, "weights"_a, "counts"_a, "unit"_a,
           "lightest"_a, "medians"_a, "plan"_a, "seed"_a,
           "Return the tree of a bag: its nodes, the distributions of its impure leaves, and the gains of features.");

@@ -33,14 +33,15 @@ NB_MODULE(PACBOOST_MODULE, m) {
     m.attr("MAX_MEMBERS") = MAX_MEMBERS;
     m.def("level_of_processor", level_of_processor,
           "Return the highest level that this processor has; 0 if it is not x86-64.");
+    nb::module_ testing = m.def_submodule("testing", "What tests alone call.");
     bind_core(m);
     bind_rounds(m);
-    bind_team(m);
+    bind_team(m, testing);
     bind_forest(m);
     bind_sparse(m);
     bind_tree(m);
     bind_rows(m);
-    bind_stumps(m);
+    bind_stumps(m, testing);
     bind_monitor(m);
-    bind_words(m);
+    bind_words(m, testing);
 }

@@ -27,8 +27,7 @@ struct type_caster<RoundSettings>
                    &RoundSettings::unit, &RoundSettings::min_edge, &RoundSettings::max_target,
                    &RoundSettings::level_penalty, &RoundSettings::rows_per_sum, &RoundSettings::is_measured> {};
 template <>
-struct type_caster<RoundInputs>
-    : tuple_caster<RoundInputs, &RoundInputs::keys, &RoundInputs::rates, &RoundInputs::chosen> {};
+struct type_caster<RoundInputs> : tuple_caster<RoundInputs, &RoundInputs::keys, &RoundInputs::rates> {};
 template <>
 struct type_caster<Progress> : tuple_caster<Progress, &Progress::rounds, &Progress::weight, &Progress::pull,
                                             &Progress::scale, &Progress::largest> {};
@@ -111,8 +110,6 @@ void bind_rounds(nb::module_& m) {
     m.attr("ABSOLUTE") = i64(ABSOLUTE);
     def_team(m, "potential", potential, "team"_a, "kind"_a, "margins"_a, "base"_a, "size"_a, "sums"_a,
              "Sum the costs of margins or residuals, span by span.");
-    def_team(m, "log_costs", log_costs, "team"_a, "margins"_a, "size"_a, "sums"_a,
-             "Sum the logistic costs of margins of two classes, span by span.");
     m.attr("ROWS_PER_DRAWN_SPAN") = ROWS_PER_DRAWN_SPAN;
     def_team(m, "draw", draw, "team"_a, "key"_a, "rows"_a, "chosen"_a,
              "Draw as many of the rows 0, 1, ... as `chosen` holds, in ascending order.");

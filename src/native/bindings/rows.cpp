@@ -23,8 +23,6 @@ void bind_codes(nb::module_& m) {
         "codes"_a, "start"_a,
         "Write the codes of some features, one line for each, from row ``start`` on.\n\n"
         "The columns of ``values`` are the features from ``first`` on.");
-    def(m, "encode_rows", encode_rows<Value, Code>, "values"_a, "rows"_a, "cuts"_a, "offsets"_a, "missing"_a, "codes"_a,
-        "Write the codes of some rows of a matrix; return False if a value is infinite.");
 }
 
 template <class Value>

@@ -35,16 +35,14 @@ void meet_until_stopped(const Member& member, Wholes meetings) {
 
 }  // namespace
 
-void bind_team(nb::module_& m) {
-    m.def("close_teams", close_teams, nb::call_guard<nb::gil_scoped_release>(),
-          "End the threads of all teams that wait for work.");
-    m.def("is_to_be_halved", is_to_be_halved, "size"_a, "wall"_a, "used"_a,
-          "Check whether a team has mostly waited: seconds that passed, and those that all members computed.");
-    def_team(m, "add_up", add_up, "team"_a, "numbers"_a, "sums"_a, "phases"_a,
-             "Add up numbers in phases with barriers between them, to test teams.");
-    def_long_team(m, "meet_until_stopped", meet_until_stopped, "team"_a, "meetings"_a,
-                  "Meet until Ctrl-C, to test that teams can be stopped.");
+void bind_team(nb::module_& m, nb::module_& testing) {
+    testing.def("is_to_be_halved", is_to_be_halved, "size"_a, "wall"_a, "used"_a,
+                "Check whether a team has mostly waited: seconds that passed, and those that all members computed.");
+    def_team(testing, "add_up", add_up, "team"_a, "numbers"_a, "sums"_a, "phases"_a,
+             "Add up numbers in phases with barriers between them.");
+    def_long_team(testing, "meet_until_stopped", meet_until_stopped, "team"_a, "meetings"_a, "Meet until Ctrl-C.");
     // Threads of teams must not outlive the interpreter.
-    nb::module_::import_("atexit").attr("register")(m.attr("close_teams"));
+    nb::module_::import_("atexit").attr("register")(
+        nb::cpp_function(close_teams, nb::scope(m), nb::call_guard<nb::gil_scoped_release>()));
 }
 }  // namespace pacboost

@@ -8,12 +8,11 @@ namespace {
 
 template <class Cell>
 void bind_growing(nb::module_& m) {
-    def_long_team(m, "grow_tree", grow_tree<Cell>, "team"_a, "tree"_a, "spans"_a.none(), "interactions"_a.none(),
-                  "Grow a tree on the rows of a `TreeArrays`, and write the leaf of each to its cells. `spans` is "
-                  "None if no split is monotone, a category or of many outputs, and `interactions` if all features "
-                  "may interact.");
-    def_team(m, "settle", settle<Cell>, "team"_a, "words"_a, "lanes"_a, "sides"_a, "left"_a, "right"_a, "chosen"_a,
-             "cells"_a, "Walk the rows between those that a tree was grown on to their leaves.");
+    def_long_team(
+        m, "grow_tree", grow_tree<Cell>, "team"_a, "tree"_a, "spans"_a.none(), "interactions"_a.none(),
+        "Grow a tree on the chosen rows of a `TreeArrays`, and write the leaf of each row to its cells. `spans` is "
+        "None if no split is monotone, a category or of many outputs, and `interactions` if all features "
+        "may interact.");
 }
 
 }  // namespace

@@ -27,11 +27,12 @@ struct type_caster<pacboost::TeamFindings>
                    &pacboost::TeamFindings::allowed, &pacboost::TeamFindings::decks> {};
 template <class Cell>
 struct type_caster<pacboost::TreeArrays<Cell>>
-    : tuple_caster<pacboost::TreeArrays<Cell>, &pacboost::GrowingTree::codes, &pacboost::GrowingTree::rows,
-                   &pacboost::GrowingTree::spare, &pacboost::GrowingTree::pairs, &pacboost::GrowingTree::histogram,
-                   &pacboost::GrowingTree::partial, &pacboost::GrowingTree::rules, &pacboost::GrowingTree::leaves,
-                   &pacboost::GrowingTree::splits, &pacboost::GrowingTree::findings, &pacboost::GrowingTree::plan,
-                   &pacboost::GrowingTree::limits, &pacboost::TreeArrays<Cell>::cells> {};
+    : tuple_caster<pacboost::TreeArrays<Cell>, &pacboost::GrowingTree::codes, &pacboost::GrowingTree::chosen,
+                   &pacboost::GrowingTree::rows, &pacboost::GrowingTree::spare, &pacboost::GrowingTree::pairs,
+                   &pacboost::GrowingTree::histogram, &pacboost::GrowingTree::partial, &pacboost::GrowingTree::rules,
+                   &pacboost::GrowingTree::leaves, &pacboost::GrowingTree::splits, &pacboost::GrowingTree::sides,
+                   &pacboost::GrowingTree::findings, &pacboost::GrowingTree::plan, &pacboost::GrowingTree::limits,
+                   &pacboost::TreeArrays<Cell>::cells> {};
 template <>
 struct type_caster<pacboost::Interactions>
     : tuple_caster<pacboost::Interactions, &pacboost::Interactions::sets, &pacboost::Interactions::max_features,

@@ -40,10 +40,10 @@ void bind_pulls(nb::module_& m) {
 
 }  // namespace
 
-void bind_words(nb::module_& m) {
+void bind_words(nb::module_& m, nb::module_& testing) {
     bind_pulls<i8>(m);
     bind_pulls<i64>(m);
-    def(m, "spoken", spoken, "criterion"_a, "pull"_a, "weight"_a, "penalty"_a,
+    def(testing, "spoken", spoken, "criterion"_a, "pull"_a, "weight"_a, "penalty"_a,
         "Return the gain of a cell, for one output, over abstaining.");
     def(m, "score_words", score_words, "starts"_a, "words"_a, "index"_a, "first"_a, "scores"_a,
         "Add the values of word lists to the scores (rows, outputs), from row ``first`` on.\n\n"

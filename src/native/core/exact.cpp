@@ -21,7 +21,7 @@ void logarithms(Array<const double> values, Floats out) {
         auto [k, f, low] = powers(x);
         double of_finite = k * LN2_HIGH + (f - (low - k * LN2_LOW));
         double edge = x == 0.0 ? -INFINITE : x > 0.0 ? x : std::numeric_limits<double>::quiet_NaN();
-        to[i] = (0.0 < x) & (x < INFINITE) ? of_finite : edge;
+        to[i] = ((0.0 < x) & (x < INFINITE)) ? of_finite : edge;
     }
 }
 

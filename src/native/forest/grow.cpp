@@ -271,10 +271,6 @@ class Grower {
 
 }  // namespace
 
-void count_drawn(Array<const i64> order, Array<const i64> places, Wholes counts) {
-    for (i64 i = 0; i < places.size(); ++i) counts[order[places[i]]] += 1;
-}
-
 Tree grow_tree(Array<const u8, 2> columns, Array<const u8, 2> lines, Array<const i64> parcels, Array<const i64> weights,
                Array<const i64> counts, double unit, double lightest, Array<const i64> medians, const Plan& plan,
                u64 seed) {

@@ -32,9 +32,6 @@ struct Tree {
     std::vector<double> gains;
 };
 
-/// Count how often each row was drawn; `places` are the drawn places in `order`.
-void count_drawn(Array<const i64> order, Array<const i64> places, Wholes counts);
-
 /// Grow the tree of a bag.
 ///
 /// `columns` are the codes of all rows, column by column, and `lines` the same row by row. `parcels`

@@ -18,7 +18,7 @@ INLINE void descend(const u8* line, i64 width, i64 n, const u64* tree, i64 missi
             u64 node = tree[places[k]], feature = feature_of(node);
             if (feature == LEAF) continue;
             i64 code = line[k * width + i64(feature)];
-            bool goes_left = (code <= cut_of(node)) | ((code == missing) & sends_missing_left(node));
+            int goes_left = int(code <= cut_of(node)) | (int(code == missing) & int(sends_missing_left(node)));
             places[k] = goes_left ? places[k] + 1 : i64(payload_of(node));
             is_moving = true;
         }

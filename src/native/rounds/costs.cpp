@@ -215,6 +215,8 @@ void class_rows(const Member& member, Array<const i64> chosen, Array<const doubl
 void potential(const Member& member, i64 kind, Array<const double, 2> margins, Array<const double> base, i64 size,
                Floats sums) {
     const i64 outputs = margins.shape[1];
+    if (kind == LOGISTIC && outputs == 1 && base.size() == 1 && base[0] == 1.0)
+        return log_costs(member, margins.flat(), size, sums);
     each_span(member, margins.shape[0], size, [&](i64 span, Span rows) {
         double total = 0.0;
         for (i64 i = rows.first; i < rows.last; ++i) {

@@ -56,10 +56,10 @@ void potential(const Member& member, i64 kind, Array<const double, 2> margins, A
 void square_costs(const Member& member, Array<const double> targets, Array<const double> scores,
                   Array<const double> base, i64 size, Floats sums);
 
-/// Sum as `potential` does for LOGISTIC, one output and equal base weights.
+/// Sum as `potential` does for LOGISTIC, one output and base weights of 1.
 ///
-/// Two classes are the common case, so this separate kernel takes one logarithm for sixteen rows of a
-/// tile, of their product.
+/// Two classes are the common case, so this takes one logarithm for sixteen rows of a tile, of their
+/// product.
 void log_costs(const Member& member, Array<const double> margins, i64 size, Floats sums);
 
 }  // namespace pacboost

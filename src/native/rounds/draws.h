@@ -13,14 +13,13 @@ namespace pacboost {
 
 constexpr i64 ROWS_PER_DRAWN_SPAN = 1024;
 
-/// Draw this member's spans, and write their rows; return the first and last of their places.
+/// Draw this member's spans, and write their rows.
 template <class Row>
-Span draw_share(const Member& member, i64 key, i64 rows, Array<Row> chosen) {
+void draw_share(const Member& member, i64 key, i64 rows, Array<Row> chosen) {
     const i64 spans = std::max<i64>(1, rows / ROWS_PER_DRAWN_SPAN);  // the last one also has the remaining rows
     auto [first, last] = own_share(spans, member);
     i64 row = first * ROWS_PER_DRAWN_SPAN;
-    const i64 begin = row * chosen.size() / rows;
-    i64 place = begin;
+    i64 place = row * chosen.size() / rows;
     const u64 start = mixed(u64(key));
     for (i64 span = first; span < last; ++span) {
         const i64 stop = span == spans - 1 ? rows : (span + 1) * ROWS_PER_DRAWN_SPAN;
@@ -33,13 +32,6 @@ Span draw_share(const Member& member, i64 key, i64 rows, Array<Row> chosen) {
         }
         row = stop;
     }
-    return {begin, place};
-}
-
-/// The first row after drawn row `k - 1`, and drawn row `k`, or the ends.
-template <class Row>
-INLINE Span gap(Array<Row> chosen, i64 k, i64 rows) {
-    return {k > 0 ? i64(chosen[k - 1]) + 1 : 0, k < chosen.size() ? i64(chosen[k]) : rows};
 }
 
 /// Draw as many of the rows 0, 1, … as `chosen` holds, in ascending order.

@@ -117,8 +117,6 @@ class Batch {
             }
             grow_tree(member, tree_, spans_);
             meet(member);
-            settle(member);
-            meet(member);
             sum_cells(member);
             meet(member);
             if (member.number == 0) give_values();
@@ -150,10 +148,7 @@ class Batch {
         pairs_of_one(rows_.weights.data + a, rows_.pulls.data + a, false, pull_scale, weight_scale(),
                      tree_.pairs.data + a, b - a);
         const i64 key = inputs_.keys[round()];
-        if (inputs_.chosen.size() > 0) {
-            auto [first, last] = draw_share(member, key, rows_.weights.size(), inputs_.chosen);
-            for (i64 k = first; k < last; ++k) tree_.rows[k] = inputs_.chosen[k];
-        }
+        if (tree_.chosen.size() > 0) draw_share(member, key, rows_.weights.size(), tree_.chosen);
         std::fill_n(parts()[member.number].data, 2 * room_for_leaves_, 0);
         if (member.number > 0) return;
         tree_.limits[KEY] = key;
@@ -173,30 +168,6 @@ class Batch {
         }
         tree_.rules[CHANCE] = double(squares) / std::max(double(weight), 1.0);
         tree_.rules[LEVEL_PENALTY] = settings_.level_penalty * tree_.rules[CHANCE];
-    }
-
-    /// Set the leaves of the rows that were not drawn.
-    void settle(const Member& member) {
-        const Rows chosen = inputs_.chosen;
-        if (chosen.size() == 0) return;
-        const i64 rows = tree_.cells.size(), root = tree_.plan[LEAVES] == 1 ? -1 : 0;
-        auto [first, last] = own_share(chosen.size() + 1, member);
-        for (i64 k = first; k < last; ++k) {
-            auto [begin, end] = gap(chosen, k, rows);
-            for (i64 row = begin; row < end; ++row) {
-                i64 at = root;
-                while (at >= 0) {
-                    Array<const i64> split = tree_.splits.columns[at];
-                    const Feature feature = tree_.codes.features[split[FEATURE]];
-                    const i64 lane = feature[LANE];
-                    const u64 word = tree_.codes.words(lane >> 3, row);
-                    const i64 b = bin_of(i64((word >> (8 * (lane & 7))) & 255), feature);
-                    const bool left = is_left(b, feature, split, tree_.splits.members[at], tree_.codes.missing);
-                    at = left ? split[LEFT] : split[RIGHT];
-                }
-                tree_.cells[row] = Cell(~at);
-            }
-        }
     }
 
     void sum_cells(const Member& member) {
@@ -273,9 +244,7 @@ class Batch {
     void measure(const Member& member) {
         const Floats costs = records_.costs[round()];
         const Array<const double> base = rows_.base_of_costs;
-        if (is_class() && base.size() == 1)
-            log_costs(member, rows_.scores, settings_.rows_per_sum, costs);
-        else if (is_class())
+        if (is_class())
             potential(member, LOGISTIC, column<const double>(rows_.scores), base, settings_.rows_per_sum, costs);
         else
             square_costs(member, rows_.targets, rows_.scores, base, settings_.rows_per_sum, costs);

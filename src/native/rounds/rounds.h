@@ -43,11 +43,10 @@ struct RoundSettings {
     bool is_measured;
 };
 
-/// The key and the learning rate of each round, and room for its rows (none: it uses all).
+/// The key and the learning rate of each round.
 struct RoundInputs {
     Array<const i64> keys;
     Array<const double> rates;
-    Rows chosen;
 };
 
 /// Where a run stands before a batch of rounds, and after it.

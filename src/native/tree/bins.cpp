@@ -1,7 +1,5 @@
 #include "tree/bins.h"
 
-#include <vector>
-
 namespace pacboost {
 namespace {
 
@@ -62,30 +60,6 @@ void encode(Strided<Value> values, i64 first, Array<const i64> features, Array<c
         }
 }
 
-template <class Value, class Code>
-bool encode_rows(Strided<Value> values, Array<const i64> rows, Array<const double> cuts, Array<const i64> offsets,
-                 i64 missing, Array<Code, 2> codes) {
-    bool finite = true;
-    const i64 columns = values.shape[1];
-    std::vector<Value> copied(std::size_t(ROWS_PER_TILE * columns));
-    for (i64 tile = 0; tile < rows.size(); tile += ROWS_PER_TILE) {
-        const i64 size = std::min(ROWS_PER_TILE, rows.size() - tile);
-        for (i64 i = 0; i < size; ++i)
-            for (i64 j = 0; j < columns; ++j) copied[std::size_t(i * columns + j)] = values(rows[tile + i], j);
-        for (i64 j = 0; j < codes.shape[0]; ++j) {
-            Column<Value> column{reinterpret_cast<const char*>(copied.data() + j), columns * i64(sizeof(Value)), size};
-            Code* out = codes[j].slice(tile, tile + size).data;
-            write_ranks(cuts.data + offsets[j], offsets[j + 1] - offsets[j], column, out);
-            for (i64 i = 0; i < size; ++i)
-                if (!std::isfinite(column[i])) {
-                    out[i] = Code(missing);
-                    finite = finite && std::isnan(column[i]);
-                }
-        }
-    }
-    return finite;
-}
-
 template <class Value>
 void score_steps(Strided<Value> values, Array<const i64> columns, Array<const double> cuts, Array<const i64> offsets,
                  Array<const double> steps, Array<const double> missing, Array<double> scores) {
@@ -106,9 +80,7 @@ void score_steps(Strided<Value> values, Array<const i64> columns, Array<const do
 
 #define FOR_CODES(Value, Code)                                                                              \
     template void encode(Strided<Value>, i64, Array<const i64>, Array<const double>, Array<const i64>, i64, \
-                         Array<Code, 2>, i64);                                                              \
-    template bool encode_rows(Strided<Value>, Array<const i64>, Array<const double>, Array<const i64>, i64, \
-                              Array<Code, 2>);
+                         Array<Code, 2>, i64);
 FOR_CODES(double, u8)
 FOR_CODES(double, u16)
 FOR_CODES(float, u8)

@@ -19,11 +19,6 @@ template <class Value, class Code>
 void encode(Strided<Value> values, i64 first, Array<const i64> features, Array<const double> cuts,
             Array<const i64> offsets, i64 missing, Array<Code, 2> codes, i64 start);
 
-/// Write the codes of some rows of a matrix; return false if a value is infinite.
-template <class Value, class Code>
-bool encode_rows(Strided<Value> values, Array<const i64> rows, Array<const double> cuts, Array<const i64> offsets,
-                 i64 missing, Array<Code, 2> codes);
-
 /// Add to each row's score the step of its value, for some columns.
 ///
 /// `steps` are laid out like the cuts: a feature's k-th step is the one above k of its cuts.

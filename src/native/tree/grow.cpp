@@ -51,13 +51,14 @@ void take_best(i64 team, const TeamFindings& findings, const Leaves& leaves, i64
     for (i64 k = 0; k < leaves.members.shape[1]; ++k) leaves.members(leaf, k) = findings.members(chosen, side, k);
 }
 
-/// List all rows, if all take part, and plan the search of the root.
+/// List the rows that take part, and plan the search of the root.
 void begin(const Member& member, const GrowingTree& tree) {
     Wholes plan = tree.plan;
-    if (tree.limits[ALL_ROWS]) {
-        auto [first, last] = own_share(tree.rows.size(), member);
+    auto [first, last] = own_share(tree.rows.size(), member);
+    if (tree.chosen.size() > 0)
+        std::copy(tree.chosen.data + first, tree.chosen.data + last, tree.rows.data + first);
+    else
         for (i64 k = first; k < last; ++k) tree.rows[k] = u32(k);
-    }
     if (last_to_arrive(member)) {
         plan[LEAF] = 0, plan[NEW] = 0, plan[LEAVES] = 1, plan[SEARCH] = 1, plan[LEFT_COUNTED] = 1;
         member.board->ticket.store(0);
@@ -74,6 +75,7 @@ void part_leaf(const Member& member, const GrowingTree& tree, i64 leaf, i64 new_
     Bytes goes_left = findings.sides[member.number];
     const i64 start = leaves.starts[leaf], size = leaves.sizes[leaf], lane = feature[LANE];
     sides(feature, best, leaves.members[leaf], tree.codes.missing, goes_left);
+    if (member.number == 0) std::copy_n(goes_left.data, CODES, tree.sides[new_leaf - 1].data);
     sort_rows(member, tree.codes.words[lane >> 3], int(8 * (lane & 7)), goes_left, tree.rows.slice(start, start + size),
               tree.spare.slice(start, start + size), findings.lefts);
     if (last_to_arrive(member)) {
@@ -193,6 +195,27 @@ void grow(const Member& member, const GrowingTree& tree, const std::optional<Spa
     }
 }
 
+/// Walk the rows that were not chosen to their leaves.
+template <class Cell>
+void settle(const Member& member, const TreeArrays<Cell>& tree) {
+    const Rows chosen = tree.chosen;
+    const i64 rows = tree.cells.size(), root = tree.plan[LEAVES] == 1 ? -1 : 0;
+    auto [first, last] = own_share(chosen.size() + 1, member);
+    for (i64 k = first; k < last; ++k) {  // the rows after chosen row k - 1 and before chosen row k
+        const i64 begin = k > 0 ? i64(chosen[k - 1]) + 1 : 0, end = k < chosen.size() ? i64(chosen[k]) : rows;
+        for (i64 row = begin; row < end; ++row) {
+            i64 at = root;
+            while (at >= 0) {
+                Array<const i64> split = tree.splits.columns[at];
+                const i64 lane = tree.codes.features(split[FEATURE], LANE);
+                const i64 code = i64((tree.codes.words(lane >> 3, row) >> (8 * (lane & 7))) & 255);
+                at = split[tree.sides(at, code) ? LEFT : RIGHT];
+            }
+            tree.cells[row] = Cell(~at);
+        }
+    }
+}
+
 }  // namespace
 
 template <class Cell>
@@ -203,6 +226,7 @@ void grow_tree(const Member& member, const TreeArrays<Cell>& tree, const std::op
     const i64 count = tree.plan[LEAVES];
     label<Cell>(tree.rows, tree.leaves.starts.slice(0, count), tree.leaves.sizes.slice(0, count), first, last,
                 tree.cells);
+    if (tree.chosen.size() > 0) settle(member, tree);
 }
 
 template void grow_tree(const Member&, const TreeArrays<u8>&, const std::optional<Spans>&,

@@ -14,7 +14,7 @@
 
 namespace pacboost {
 
-/// Grow a tree on the rows of `tree`, and write the leaf of each to its cells.
+/// Grow a tree on the chosen rows of `tree`, and write the leaf of every row to its cells.
 ///
 /// `spans` is empty in the common case of split.h, and `interactions` if all features may interact. It
 /// ends early, with the leaves it has, if the team's board says stop.

@@ -13,9 +13,9 @@ namespace pacboost {
 /// whether to search the parts, and whether the left part is the one that is counted.
 enum : i64 { LEAF, NEW, LEAVES, SEARCH, LEFT_COUNTED };
 
-/// Places in `limits`: the number of features drawn for a split, the maximum depth, whether all rows
-/// take part, the random key, and the maximum number of rows of a leaf without histograms.
-enum : i64 { DRAWN, DEEPEST, ALL_ROWS, KEY, LISTED };
+/// Places in `limits`: the number of features drawn for a split, the maximum depth, the random key, and
+/// the maximum number of rows of a leaf without histograms.
+enum : i64 { DRAWN, DEEPEST, KEY, LISTED };
 
 /// A line of `features`.
 using Feature = Array<const i64>;
@@ -61,6 +61,9 @@ struct TeamFindings {
 /// All that a tree is grown on and in; pairs are (lines, rows).
 struct GrowingTree {
     Codes codes;
+    /// The rows that the tree is grown on, ascending; none means all.
+    Rows chosen;
+    /// The same, sorted by leaves in the end.
     Rows rows, spare;
     Array<i64, 2> pairs;
     /// (leaves, lines, lanes, codes); `partial` has one for each other member that counts.
@@ -68,6 +71,8 @@ struct GrowingTree {
     Floats rules;
     Leaves leaves;
     Splits splits;
+    /// (splits, codes): whether rows with a code in the split's lane go left.
+    Array<u8, 2> sides;
     TeamFindings findings;
     Wholes plan, limits;
 };

@@ -21,28 +21,4 @@ void place(Array<const u8, 2> codes, Array<const u8, 2> maps, Array<const i64, 2
     }
 }
 
-template <class Cell>
-void settle(const Member& member, Array<const u64, 2> words, Array<const i64> lanes, Array<const u8, 2> sides,
-            Array<const i32> left, Array<const i32> right, Array<const i64> chosen, Array<Cell> cells) {
-    auto [first, last] = own_share(chosen.size() + 1, member);
-    const i64 root = lanes.size() > 0 ? 0 : -1;
-    for (i64 k = first; k < last; ++k) {  // the rows after drawn row k - 1 and before drawn row k
-        const i64 begin = k > 0 ? chosen[k - 1] + 1 : 0, end = k < chosen.size() ? chosen[k] : cells.size();
-        for (i64 row = begin; row < end; ++row) {
-            i64 at = root;
-            while (at >= 0) {
-                const i64 lane = lanes[at];
-                const i64 code = i64((words(lane >> 3, row) >> (8 * (lane & 7))) & 255);
-                at = sides(at, code) ? left[at] : right[at];
-            }
-            cells[row] = Cell(~at);
-        }
-    }
-}
-
-template void settle(const Member&, Array<const u64, 2>, Array<const i64>, Array<const u8, 2>, Array<const i32>,
-                     Array<const i32>, Array<const i64>, Array<u8>);
-template void settle(const Member&, Array<const u64, 2>, Array<const i64>, Array<const u8, 2>, Array<const i32>,
-                     Array<const i32>, Array<const i64>, Array<u16>);
-
 }  // namespace pacboost

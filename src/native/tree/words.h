@@ -19,12 +19,4 @@ constexpr u8 NO_PLACE = 255;
 void place(Array<const u8, 2> codes, Array<const u8, 2> maps, Array<const i64, 2> features, Array<u64, 2> words,
            i64 first, i64 last, Wholes clashes);
 
-/// Walk the rows between those that a tree was grown on to their leaves, and write these to `cells`.
-///
-/// Split k reads lane `lanes[k]`, and `sides` says which codes go left there; a child below 0 is ~leaf.
-/// `chosen` are the rows of the tree, which ascend.
-template <class Cell>
-void settle(const Member& member, Array<const u64, 2> words, Array<const i64> lanes, Array<const u8, 2> sides,
-            Array<const i32> left, Array<const i32> right, Array<const i64> chosen, Array<Cell> cells);
-
 }  // namespace pacboost

@@ -93,6 +93,15 @@ class State(Protocol):
         """The votes in order; 1 for each round with one value per cell."""
 
 
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """Whole weights of rows, the kind of each, and for every rule its agreement with each kind."""
+
+    weights: NDArray[np.int64]
+    kinds: NDArray[np.intp]
+    columns: NDArray[np.int8]
+
+
 S = TypeVar("S", bound=State)
 
 
@@ -254,6 +263,13 @@ class Booster(ABC, Generic[S]):
     def is_promise_broken(self, state: S) -> bool:
         """Check whether a rule is worse than was promised, so that the run stops early."""
         return False
+
+    def witness(self, state: S, *, found: bool) -> Witness | None:
+        """Return weights of rows under which no rule that was found has the promised edge, if any.
+
+        ``found`` says whether the learner found a rule under the last weights.
+        """
+        return None
 
 
 def whole_values(values: Floats, unit: float = VOTE_UNIT) -> CellValues:

@@ -86,6 +86,8 @@ class CorrectiveState:
     """The factor that turns votes of sum 1 into the votes of the classifier."""
     cast: list[Floats] = field(default_factory=list)
     """The votes after each round."""
+    failed: NDArray[np.int64] | None = None
+    """The weights of rows under which the last rule had less than a promised edge, if it had."""
 
 
 def split_by_rule(state: CorrectiveState, agree: Agreement) -> CorrectiveState:

@@ -20,7 +20,7 @@ from pacboost.bounds import selective
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import Borders, whole_count
 from pacboost.bounds.selective import Point
-from pacboost.bounds.wording import HAVE_TIMES, SHARE_BUT_ONE, SHARE_LEARNED
+from pacboost.bounds.wording import DISTINCT, HAVE_TIMES, SHARE_BUT_ONE, SHARE_LEARNED
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.markup import bold, paragraph, table
@@ -214,8 +214,8 @@ class Answering:
             for threshold, *rest in content["points"]
         )
         assumed = tuple(content.get("assumptions", ()))
-        if not all(type(words) is str for words in assumed):
-            raise ValueError("assumptions are not text")
+        if assumed not in ((), (DISTINCT,)):
+            raise ValueError(f"{assumed!r:.80} are no assumptions of these rows")
         for name, value in content.get("details", {}).items():
             is_known = name in (HAVE_TIMES, SHARE_LEARNED, SHARE_BUT_ONE)
             if not is_known or type(value) not in (int, float) or not 0 < value <= 1:

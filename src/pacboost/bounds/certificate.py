@@ -217,6 +217,7 @@ are unlike the certified rows.
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Certificate:
         """Return the certificate from ``to_dict``; its claim is written again."""
+        # older forms packed counts into texts, which nothing reads any more
         if content.get("version") != VERSION:
             raise ParameterError(
                 f"this certificate has version {content.get('version', 1)!r:.20} of the JSON form; "

@@ -43,8 +43,12 @@ def difference_interval(
 @lru_cache(1024)
 def _upper(b: int, c: int, n: int, level: float) -> float:
     """Return an upper bound on P[only the first errs] - P[only the second errs]."""
+    # two ends at half the level each are wider: 40 and 10 of 1,000 rows give 0.0077 to 0.0519, and
+    # Buehler's limit 0.0133 to 0.0462
     if n > MAX_ROWS_FOR_BUEHLER:
         return clopper_pearson(b, n, level, 2) - clopper_pearson_lower(c, n, level, 2)
+    # rows on which one of the two errs: the supremum runs over chances that these allow (Berger and
+    # Boos 1994), for a tenth of the level
     either_upper = clopper_pearson(b + c, n, level / 10)
     return difference_upper(b, c, n, either_upper, 0.9 * level)
 

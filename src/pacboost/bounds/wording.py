@@ -39,10 +39,15 @@ def is_measured(of_what: str) -> bool:
     return of_what == GAP or quantity(of_what) is not None
 
 
+def side_of(certificate: CertifiedNumber) -> str:
+    """Return the end that a certificate states, "lower" or "upper"."""
+    registered = bound_of(certificate.bound)
+    return "upper" if registered is None else registered.side
+
+
 def is_lower(certificate: CertifiedNumber) -> bool:
     """Check whether a certificate states a lower end."""
-    registered = bound_of(certificate.bound)
-    return registered is not None and registered.side == "lower"
+    return side_of(certificate) == "lower"
 
 
 def says_nothing(certificate: CertifiedNumber) -> bool:
@@ -164,8 +169,10 @@ THIS_ARRAY, THIS_FILE, THIS_STREAM, THIS_SOURCE = (
 )  # fmt: skip
 SOURCES = (THIS_ARRAY, THIS_FILE, THIS_STREAM, THIS_SOURCE)
 """Sources whose rows may be drawn again; "this source" is any of them, where a file names none."""
+THIS_POOL = "this pool"
+"""Rows that were there before some of them were drawn at random (bounds/pool.py)."""
 SUBJECTS = (
-    NEW_EXAMPLES, NEW_GROUPS, PERIOD, ANSWERED, TRAINING_ROWS, TRAINING_LABELS, *SOURCES,
+    NEW_EXAMPLES, NEW_GROUPS, PERIOD, ANSWERED, TRAINING_ROWS, TRAINING_LABELS, *SOURCES, THIS_POOL,
 )  # fmt: skip
 
 WITHOUT_WEIGHTS = "without_weights"
@@ -346,7 +353,7 @@ def affected(certificate: CertifiedNumber) -> str:
     return f"{ANSWERED if answered else NEW_EXAMPLES}{' of this group' * ('group' in details)}"
 
 
-def _bound_before(certificate: CertifiedNumber) -> Bound | None:
+def bound_before(certificate: CertifiedNumber) -> Bound | None:
     """Return the bound of a certificate; if it is about a shift, the bound before it."""
     return bound_of(str(certificate.inputs.get("bound", certificate.bound)))
 
@@ -371,7 +378,7 @@ def _counted(certificate: CertifiedNumber) -> str:
         if name in counts and "n" in counts:
             share = f"{wrong} wrong on {percent(float(counts[name]))} of the rows outside"
             return f"; {share} their bags, of {int(counts['n']):,} at least"
-    bound = _bound_before(certificate)
+    bound = bound_before(certificate)
     if bound is None or not bound.held_out or not {"k", "n"} <= set(counts):
         return how
     answered = "answered " if certificate.of_what == ANSWERED else ""
@@ -379,7 +386,7 @@ def _counted(certificate: CertifiedNumber) -> str:
 
 
 def _claim(certificate: CertifiedNumber, number: str) -> Statement:
-    of_what, bound = certificate.of_what, _bound_before(certificate)
+    of_what, bound = certificate.of_what, bound_before(certificate)
     before = f"{_subject(certificate)} is wrong on at most "
     if of_what == NEW_GROUPS:
         after = f" of the examples of a new group{OVER_GROUPS}"
@@ -390,6 +397,8 @@ def _claim(certificate: CertifiedNumber, number: str) -> Statement:
     elif of_what in OF_TRAINING:
         rows = "rows" if of_what == TRAINING_ROWS else "labels of the rows"
         after = f" of the {rows} it was trained on{_weights(certificate)}"
+    elif of_what == THIS_POOL:
+        after = f" of the {int(certificate.inputs.get('rows', 0)):,} other rows of this pool"
     elif of_what in SOURCES:
         after = f" of the rows of {of_what}: this is the error on {of_what}"
     else:
@@ -454,7 +463,7 @@ def _answered(certificate: CertifiedNumber) -> str:
 
 
 def _subject(certificate: CertifiedNumber) -> str:
-    details, bound = certificate.details, _bound_before(certificate)
+    details, bound = certificate.details, bound_before(certificate)
     if "members" in details:
         return f"the plurality vote of {details['members']} members"
     who = "the classifier" if bound is None else bound.subject

@@ -47,7 +47,7 @@ Choice: TypeAlias = str | Booster[Any] | BaseEstimator
 Choices: TypeAlias = Choice | Iterable[Choice] | Mapping[str, Choice]
 TestRows = float | Sequence[Any] | None
 """The share of rows to test on, or rows and labels."""
-ROWS_TO_COMPILE = 200  # enough to load the compiled code
+ROWS_OF_FIRST_FIT = 200  # enough to load all modules of a fit
 
 
 class Contest:
@@ -136,6 +136,7 @@ class Contest:
         share = probability("test", test)
         examples = Examples.from_rows(X, labels.shape[0], copies)
         self._assumptions = examples.assumptions
+        # copies of an example are on one side, and one of them is tested: intervals count draws
         learned, tested = map(examples.rows_of, draw(examples.count, "test", share, seed))
         return _rows(X, labels, learned), _rows(X, labels, examples.once(tested))
 
@@ -175,10 +176,10 @@ class Contest:
         return replace(entry, seconds=seconds), wrong
 
     def _boost(self, name: str, model: BoostClassifier) -> float:
-        """Fit with a progress bar if verbose; compiled code is loaded before the clock runs."""
+        """Fit with a progress bar if verbose; modules are loaded before the clock runs."""
         labels = self._training.y
         first = np.unique(labels.astype(str), axis=0, return_index=True)[1]
-        rows = np.unique(np.concatenate([first, np.arange(min(ROWS_TO_COMPILE, len(labels)))]))
+        rows = np.unique(np.concatenate([first, np.arange(min(ROWS_OF_FIRST_FIT, len(labels)))]))
         first_rows = _rows(self._training.X, labels, rows)
         with warnings.catch_warnings(), suppress(Exception):  # the next fit raises it again
             warnings.simplefilter("ignore")

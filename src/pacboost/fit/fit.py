@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pacboost.boosters.booster import Booster
-from pacboost.errors import ParameterError
+from pacboost.boosters.multiclass import method_of
+from pacboost.errors import LearnerError, ParameterError
 from pacboost.fit import derive
 from pacboost.fit.ask import AUTO, Ask, FitRows, ValidationSet
 from pacboost.fit.certify import certified
@@ -53,8 +54,8 @@ class Fitted:
     calibration_error: float | None
     warnings: tuple[Warning, ...]
     """What makes the model of little use, if anything."""
-    interrupt: KeyboardInterrupt | None = None
-    """Ctrl-C, if it has ended the fit; the rounds done before are kept."""
+    interrupt: KeyboardInterrupt | LearnerError | None = None
+    """Ctrl-C, or the error of a learner, that has ended the fit; the rounds before are kept."""
 
 
 def fit(X: Any, y: Any, sample_weight: Any, ask: Ask, watcher: Watcher) -> Fitted:
@@ -68,7 +69,7 @@ def fit(X: Any, y: Any, sample_weight: Any, ask: Ask, watcher: Watcher) -> Fitte
             if trial.refits:
                 best = refit(trial, best, watcher)
             return finish(trial, memory, best)
-        except KeyboardInterrupt as interrupt:
+        except (KeyboardInterrupt, LearnerError) as interrupt:
             # hours of boosting are not lost: the leading run is a model, too
             if watcher.leader is None or not watcher.leader.run.done:
                 raise
@@ -133,7 +134,7 @@ def with_validation(rows: FitRows, validation_set: ValidationSet, ask: Ask) -> F
 def refuse(booster: Booster[Any], rows: FitRows) -> None:
     """Raise if the booster cannot learn these labels or numbers."""
     # one sign a row is all that most boosters weigh; these two weigh every pair of row and label
-    if rows.has_several_labels and booster.multiclass not in ("mh", "pairs"):
+    if rows.has_several_labels and not method_of(booster.multiclass).several_labels:
         raise ParameterError(
             f"y holds several labels a row, and {booster.name} with multiclass="
             f"{booster.multiclass!r} takes one; use booster='adaboost' with multiclass='mh'",

@@ -1,7 +1,20 @@
-"""Rules that are black boxes: any function from raw rows to -1 and +1."""
+"""Rules that are black boxes: any function from raw rows to the names or signs of two classes.
+
+What a rule may answer, one answer for each row or one for all rows:
+
+    a number        its sign counts: above 0 for +1, below 0 for -1, and 0 abstains
+    true or false   +1 or -1
+    text            the name of a class
+    with more than two classes: the number or the name of a class
+
+NaN, None and any other answer is refused with the numbers of the rows, since to guess would hide an
+error in the rule. A row on which a rule abstains counts as half a mistake: its edge is Σ D·y·h all
+the same, and the theorems hold for any h in [-1, +1].
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -9,10 +22,37 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import DataError
+from pacboost.errors import DataError, LearnerError
 from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues, Hypothesis, Names, Rule
 from pacboost.samples.sample import Sample
-from pacboost.sources.values import Values
+from pacboost.sources.values import Values, is_missing
+
+ROWS_NAMED = 5
+"""Number of rows that an error names."""
+
+
+def missing_answers(answers: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which answers are NaN or None."""
+    if answers.dtype.kind == "f":
+        return np.asarray(np.isnan(answers))
+    if answers.dtype.kind != "O":
+        return np.zeros(answers.size, dtype=np.bool_)
+    return np.fromiter(map(is_missing, answers), np.bool_, answers.size)
+
+
+def named(classes: tuple[str, ...]) -> str:
+    """Return the names of classes that a rule may answer, in words."""
+    return f"the name of a class ({', '.join(map(repr, classes[:ROWS_NAMED]))})"
+
+
+def _sign_of(answer: Any, of_names: dict[str, int]) -> float:
+    """Return the sign for a name or a number, NaN for anything else."""
+    if isinstance(answer, str):
+        return of_names.get(answer, math.nan)
+    try:
+        return float(answer)
+    except (TypeError, ValueError):
+        return math.nan
 
 
 class BlackBox:
@@ -29,13 +69,36 @@ class BlackBox:
         return self.description
 
     def _answers_of(self, sample: Sample, what: str) -> NDArray[Any]:
-        answers = np.asarray(self.function(sample.sparse_rows if self.sparse else sample.rows))
-        if answers.shape != (sample.n_rows,):
-            raise DataError(
-                f"{self.description} answered with shape {answers.shape} for {sample.n_rows} rows; "
-                f"a hypothesis returns one number per row, {what}"
+        rows, n_rows = sample.sparse_rows if self.sparse else sample.rows, sample.n_rows
+        try:
+            answers = np.asarray(self.function(rows))
+        except Exception as problem:  # code of a user may raise anything
+            raise LearnerError(
+                f"{self.description} raised {type(problem).__name__} on {n_rows:,} rows: {problem}"
+            ) from problem
+        if answers.ndim == 0 and answers.item() is not None:
+            answers = np.full(n_rows, answers)  # one answer for all rows
+        if answers.shape != (n_rows,):
+            came = "None" if answers.ndim == 0 else f"with shape {answers.shape}"
+            raise LearnerError(
+                f"{self.description} answered {came} for {n_rows} rows; a rule returns one answer "
+                f"for each row, {what}"
             )
+        self._refuse(missing_answers(answers), "NaN or None", sample, what)
         return answers
+
+    def _refuse(self, wrong: NDArray[np.bool_], came: str, sample: Sample, what: str) -> None:
+        """Raise if answers are wrong, with the numbers of the rows."""
+        if not wrong.any():
+            return
+        places = np.flatnonzero(wrong)
+        numbers = places if sample.numbers is None else sample.numbers[places]
+        named = ", ".join(map(str, numbers[:ROWS_NAMED].tolist()))
+        more = ", …" if places.size > ROWS_NAMED else ""
+        raise LearnerError(
+            f"{self.description} answered {came} for {places.size:,} of {sample.n_rows:,} rows "
+            f"({named}{more}); it must be {what}"
+        )
 
     def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
         return vote * np.asarray(self.inner.feature_importances_)  # type: ignore[attr-defined]
@@ -43,7 +106,7 @@ class BlackBox:
 
 @dataclass(frozen=True)
 class Function(BlackBox, Rule):
-    """A rule that calls ``function`` on raw rows; an answer above 0 counts as +1."""
+    """A rule that calls ``function`` on raw rows; the last cell is that of rows it abstains on."""
 
     tag: ClassVar[str] = "function"
 
@@ -52,10 +115,31 @@ class Function(BlackBox, Rule):
     inner: object = None
     sign: int = 1
     sparse: bool = False
+    classes: tuple[str, ...] = ("−", "+")
+    """The names of -1 and +1."""
+    values = np.array([[-1.0], [1.0], [0.0]])
 
     def answers(self, sample: Sample) -> Answers:
-        answers = self._answers_of(sample, "positive for +1")
-        return np.where(answers > 0, np.int8(self.sign), np.int8(-self.sign))
+        what = f"positive for +1, negative for -1, 0 to abstain, or {named(self.classes)}"
+        answers = self._answers_of(sample, what)
+        if answers.dtype.kind in "OUT":
+            answers = self._signs(answers, sample, what)
+        elif answers.dtype.kind == "b":
+            answers = np.where(answers, 1, -1)
+        signs: Answers = (np.sign(answers) * self.sign).astype(np.int8)
+        return signs
+
+    def _signs(self, answers: NDArray[Any], sample: Sample, what: str) -> NDArray[Any]:
+        """Return numbers for names of classes; numbers may stand among them."""
+        of_names = dict(zip(self.classes, (-1, 1), strict=True))
+        signs = np.array([_sign_of(each, of_names) for each in answers.tolist()])
+        wrong = np.isnan(signs)
+        self._refuse(wrong, repr(answers.tolist()[int(wrong.argmax())]), sample, what)
+        return signs
+
+    def cells(self, sample: Sample) -> Cells:
+        answers = self.answers(sample)
+        return np.where(answers == 0, 2, answers > 0).astype(np.uint8)
 
     def negated(self) -> Function:
         return replace(self, sign=-self.sign)
@@ -75,19 +159,23 @@ class ClassFunction(BlackBox, Hypothesis):
     description: str
     inner: object = None
     sparse: bool = False
+    names: tuple[str, ...] = ()
     values: CellValues = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.values = np.eye(self.classes)  # 1 for the predicted class
 
     def cells(self, sample: Sample) -> Cells:
-        what = f"the number of a class, 0 to {self.classes - 1}"
+        what = f"the number of a class, 0 to {self.classes - 1}, or {named(self.names)}"
         answers = self._answers_of(sample, what)
+        said = answers.tolist()
+        if answers.dtype.kind in "OUT":
+            numbers = {name: number for number, name in enumerate(self.names)}
+            numbers_of = [numbers.get(one, one) if type(one) is str else one for one in said]
+            answers = np.array(numbers_of, dtype=object)
         # -1 would silently be the last class
-        if not np.isin(answers, np.arange(self.classes)).all():
-            raise DataError(
-                f"{self.description} answered {answers.ravel()[0]!r}; it must be {what}"
-            )
+        wrong = np.array([one not in range(self.classes) for one in answers.tolist()])
+        self._refuse(wrong, repr(said[int(wrong.argmax())]), sample, what)
         return answers.astype(np.uint32)
 
     def applied(self, cell: int, row: Values, names: Names) -> str:

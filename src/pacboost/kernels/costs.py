@@ -22,10 +22,7 @@ def mean_cost(
     size = sum_size(outputs)
     sums = np.zeros(sum_count(rows, outputs))
     team = min(team_for(rows * outputs), max(1, sums.size))
-    if kind == native.LOGISTIC and outputs == base.size == 1:
-        together(native.log_costs, margins.reshape(-1), size, sums, at_most=team)
-    else:
-        weights = np.ones(1) if base.size == 1 else base
-        together(native.potential, kind, margins, weights, size, sums, at_most=team)
+    weights = np.ones(1) if base.size == 1 else base
+    together(native.potential, kind, margins, weights, size, sums, at_most=team)
     mass = total(base) if base.size > 1 else float(rows)
     return total(sums) / float(unit * mass * outputs)

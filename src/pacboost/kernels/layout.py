@@ -35,9 +35,9 @@ LEAF, NEW, LEAVES, SEARCH, LEFT_COUNTED = range(5)
 """Places in ``plan``: the leaf to split or -1, the number of its right part, the number of leaves,
 whether to search the parts, and whether the left part is the one that is counted."""
 
-DRAWN, DEEPEST, ALL_ROWS, KEY, LISTED = range(5)
-"""Places in ``limits``: the number of features drawn for a split, the maximum depth, whether all
-rows take part, the random key, and the maximum number of rows of a leaf without histograms."""
+DRAWN, DEEPEST, KEY, LISTED = range(4)
+"""Places in ``limits``: the number of features drawn for a split, the maximum depth, the random
+key, and the maximum number of rows of a leaf without histograms."""
 MAX_LISTED_ROWS = 128
 """Leaves of up to this many rows have no histograms: most bins would be empty."""
 
@@ -91,7 +91,10 @@ class TreeArrays(NamedTuple):
     """All that a tree is grown on and in; pairs are (lines, rows)."""
 
     codes: Codes
+    chosen: Rows
+    """The rows that the tree is grown on, ascending; none means all."""
     rows: Rows
+    """The same, sorted by leaves in the end."""
     spare: Rows
     pairs: Wholes
     histogram: Wholes
@@ -99,6 +102,8 @@ class TreeArrays(NamedTuple):
     rules: Floats
     leaves: Leaves
     splits: Splits
+    sides: Bytes
+    """(splits, codes): whether rows with a code in the split's lane go left."""
     findings: TeamFindings
     plan: Wholes
     limits: Wholes

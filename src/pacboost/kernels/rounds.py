@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pacboost.kernels.arrays import Bytes, Floats, Numbers, Rows, Signs, Wholes
+from pacboost.kernels.arrays import Bytes, Floats, Numbers, Signs, Wholes
 
 
 class RoundRows(NamedTuple):
@@ -41,11 +41,10 @@ class RoundSettings(NamedTuple):
 
 
 class RoundInputs(NamedTuple):
-    """The key and the learning rate of each round, and room for its rows (none: it uses all)."""
+    """The key and the learning rate of each round."""
 
     keys: Wholes
     rates: Floats
-    chosen: Rows
 
 
 class Progress(NamedTuple):

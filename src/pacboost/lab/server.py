@@ -86,7 +86,7 @@ def listening(port: int | None) -> Iterator[socket.socket]:
 
 
 def warm_up() -> None:
-    """Run a few rounds, so that the first run on the page need not wait for compilation."""
+    """Run a few rounds, so that the first run on the page need not wait for imports."""
     from pacboost.lab.answers import rounds
     from pacboost.lab.session import LabSession
 

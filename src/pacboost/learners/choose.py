@@ -53,7 +53,16 @@ class OwnEstimator:
         if (y == y[0]).all():  # few estimators can fit a single class
             return partial(_constant, y[0])
         # every round fits a copy, and the user's object stays as it was given
-        model = deepcopy(self.estimator)
+        try:
+            model = deepcopy(self.estimator)
+        except Exception as problem:  # an object of any kind may refuse, in any way
+            name = type(self.estimator).__name__
+            raise ParameterError(
+                f"the learner is an object of class {name} that cannot be copied "
+                f"({type(problem).__name__}: {problem}), and every round fits a fresh one; give a "
+                f"function (X, y) that makes, fits and returns a new {name}",
+                parameter="learner",
+            ) from problem
         model.fit(X, y)  # which may return nothing
         return model
 

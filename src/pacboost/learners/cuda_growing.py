@@ -150,6 +150,17 @@ class CudaTreeSearch(TreeSearch):
         self._growing.begin(self._rules, chosen, key)
         return self._end()
 
+    def _sides(self, tree: TreeRule) -> NDArray[np.uint8]:
+        """Return, for every split and every code of its feature's lane, whether it goes left."""
+        sides = tree.sides()
+        for goes_left, feature in zip(sides, self._features[tree.feature], strict=True):
+            _, base, bins, default, *_ = feature.tolist()
+            if default >= 0:  # the codes of other features mean that this one has its default
+                away = np.delete(goes_left[:bins], default)
+                goes_left[:] = goes_left[default]
+                goes_left[base : base + away.size] = away
+        return sides
+
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
         goes_left, lanes = self._sides(tree), self._features[tree.feature, layout.LANE]
         launches.settle(self._codes, lanes, goes_left, tree.left, tree.right, chosen, self._cells)

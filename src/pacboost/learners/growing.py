@@ -88,11 +88,13 @@ class TreeSearch(Search):
 
     @abstractmethod
     def _grow(self, chosen: Rows | None, key: np.uint64) -> int:
-        """Grow a tree on the chosen rows (None: all), set their cells, return the leaf count."""
+        """Grow a tree on the chosen rows (None: all), and return the number of leaves.
 
-    @abstractmethod
+        It sets the cells of all rows, or of the chosen ones if `_settle` sets those of others.
+        """
+
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
-        """Set the leaves of the rows that were not chosen."""
+        """Set the cells of the rows that were not chosen."""
 
     def _set_slopes(self) -> None:
         features = self._features
@@ -147,17 +149,6 @@ class TreeSearch(Search):
         if chosen is not None:
             self._settle(tree, chosen)
         return tree, self._cells
-
-    def _sides(self, tree: TreeRule) -> NDArray[np.uint8]:
-        """Return, for every split and every code of its feature's lane, whether it goes left."""
-        sides = tree.sides()
-        for goes_left, feature in zip(sides, self._features[tree.feature], strict=True):
-            _, base, bins, default, *_ = feature.tolist()
-            if default >= 0:  # the codes of other features mean that this one has its default
-                away = np.delete(goes_left[:bins], default)
-                goes_left[:] = goes_left[default]
-                goes_left[base : base + away.size] = away
-        return sides
 
     @property
     def _drawn(self) -> int:

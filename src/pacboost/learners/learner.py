@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any, ClassVar
@@ -11,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import ParameterError
+from pacboost.errors import LearnerError, PacboostError, ParameterError
 from pacboost.hypotheses.function import ClassFunction, Function
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis, Valued
 from pacboost.hypotheses.stump import StumpRule
@@ -151,14 +152,16 @@ class FunctionSearch(Search):
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
         rows = self.sample.sparse_rows
-        # weights, if it takes them, are exact; rows drawn by weight are not
-        if accepts(self.function, 3):
-            rule = self.function(rows, answers, weights / weights.sum())
-        elif np.ptp(weights) == 0:  # a draw would only add noise
-            rule = self.function(rows, answers)
-        else:
-            chosen = draw(weights, weights.size, np.random.default_rng(seed))
-            rule = self.function(some_rows(rows, chosen), answers[chosen])
+        name = getattr(self.function, "__name__", type(self.function).__name__)
+        with raised_by(f"the weak learner {name}", self.sample.n_rows):
+            # weights, if it takes them, are exact; rows drawn by weight are not
+            if accepts(self.function, 3):
+                rule = self.function(rows, answers, weights / weights.sum())
+            elif np.ptp(weights) == 0:  # a draw would only add noise
+                rule = self.function(rows, answers)
+            else:
+                chosen = draw(weights, weights.size, np.random.default_rng(seed))
+                rule = self.function(some_rows(rows, chosen), answers[chosen])
         if isinstance(rule, Hypothesis):
             return rule
         answer = getattr(rule, "predict", rule)
@@ -170,9 +173,24 @@ class FunctionSearch(Search):
         words = getattr(rule, "__name__", type(rule).__name__)
         if hasattr(self.function, "__name__"):
             words += f" of {self.function.__name__}"
+        names = self.sample.answers
         if self.sample.labels is not None:
-            return ClassFunction(answer, self.sample.signs.shape[1], words, rule, sparse=True)
-        return Function(answer, words, rule, sparse=True)
+            classes = self.sample.signs.shape[1]
+            return ClassFunction(answer, classes, words, rule, sparse=True, names=names)
+        return Function(answer, words, rule, sparse=True, classes=names)
+
+
+@contextmanager
+def raised_by(whose: str, rows: int) -> Iterator[None]:
+    """Raise what code of a user raises as ``LearnerError``, which says whose code it was."""
+    try:
+        yield
+    except PacboostError:
+        raise
+    except Exception as problem:  # code of a user may raise anything
+        raise LearnerError(
+            f"{whose} raised {type(problem).__name__} on {rows:,} rows: {problem}"
+        ) from problem
 
 
 def accepts(function: Callable[..., Any], arguments: int) -> bool:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import has_fit_parameter
 from pacboost.hypotheses.function import ClassFunction, Function, Ranges
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis, Valued
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.learners.learner import Learner, Search, Weights
+from pacboost.learners.learner import Learner, Search, Weights, raised_by
 from pacboost.numerics.exact import draw
 from pacboost.samples.sample import Request, Sample
 from pacboost.sources.given import some_rows
@@ -64,7 +64,8 @@ class SklearnSearch(Search):
             if self.sample.labels is None:
                 return StumpRule.constant(only_label)
             return self._naming(partial(_constant, only_label), f"always class {only_label}", None)
-        model.fit(rows, labels, **fit_arguments)
+        with raised_by(f"the weak learner {type(model).__name__}", labels.size):
+            model.fit(rows, labels, **fit_arguments)
         if self.sample.labels is not None:
             return self._naming(model.predict, type(model).__name__, model)
         return Function(model.predict, type(model).__name__, model, sparse=self.sparse)

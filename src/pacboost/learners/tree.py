@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import layout
 from pacboost.kernels.device import gpu_in_use
 from pacboost.kernels.native import LINE, native
-from pacboost.kernels.team import largest_team, team_for, together
+from pacboost.kernels.team import largest_team, together
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Learner, Rows
 from pacboost.learners.tree_parameters import TreeParameters
@@ -53,7 +52,6 @@ class DenseTreeSearch(TreeSearch):
 
     _arrays: layout.TreeArrays | None = None
     """The arrays of the last tree, for a tree on as many rows."""
-    _arrays_rows = 0
 
     def _lay_out(self) -> NDArray[np.int64]:
         """Write the codes into words; return ``Blocks.features`` of samples/blocks.py."""
@@ -74,14 +72,15 @@ class DenseTreeSearch(TreeSearch):
         if blocks.lanes < len(self._features):
             width = MAX_HISTOGRAM_WIDTH  # shared lanes have codes of several features
         self._histogram = np.zeros((self._max_leaves, self._lines, lanes, width), dtype=np.int64)
-        self._spare = np.empty(self._order.size, dtype=np.uint32)
+        self._spare, self._chosen = np.empty((2, self._order.size), dtype=np.uint32)
+        self._sides = np.zeros((self._max_leaves, 256), dtype=np.uint8)
         count = len(self._features) if self._features[:, layout.CATEGORY].any() else 0
         self._codes = layout.Codes(
             blocks.words, self._features, blocks.lanes, self._bins.missing,
             np.zeros((count, 256), dtype=np.uint8), np.zeros(count),
         )  # fmt: skip
         self._plan = np.zeros(5, dtype=np.int64)
-        self._limits = np.zeros(5, dtype=np.int64)
+        self._limits = np.zeros(4, dtype=np.int64)
         if blocks.lanes == len(self._features) and not self._tree.monotone:
             self._limits[layout.LISTED] = layout.MAX_LISTED_ROWS
         self._room_for(1)
@@ -103,7 +102,7 @@ class DenseTreeSearch(TreeSearch):
     def _grow(self, chosen: Rows | None, key: np.uint64) -> int:
         size = int(self._leaves.sizes[0])
         if chosen is not None:
-            self._order[:size] = chosen
+            self._chosen[:size] = chosen
         team, arguments = self._growing(size, chosen is None)
         self._limits[layout.KEY] = key
         together(native.grow_tree, *arguments, at_most=team)
@@ -121,13 +120,15 @@ class DenseTreeSearch(TreeSearch):
         team = max(1, min(max_team, cells // MIN_CELLS_PER_THREAD))
         if self._largest_team < team:
             self._room_for(team)
-        if self._arrays is None or self._arrays_rows != rows:
-            self._arrays_rows, self._arrays = rows, layout.TreeArrays(
-                self._codes, self._order[:rows], self._spare, self._pairs, self._histogram,
-                self._partial, self._rules, self._leaves, self._splits, self._findings,
+        chosen = self._chosen[: 0 if all_rows else rows]
+        sizes = (chosen.size, rows)
+        if self._arrays is None or (self._arrays.chosen.size, self._arrays.rows.size) != sizes:
+            self._arrays = layout.TreeArrays(
+                self._codes, chosen, self._order[:rows], self._spare, self._pairs, self._histogram,
+                self._partial, self._rules, self._leaves, self._splits, self._sides, self._findings,
                 self._plan, self._limits, self._cells,
             )  # fmt: skip
-        self._limits[:3] = self._drawn, self._deepest, all_rows
+        self._limits[:2] = self._drawn, self._deepest
         return team, (self._arrays, None if self._plain else self._spans, self._interactions)
 
     def many_trees(self, request: Request, chosen: Rows | None) -> ManyTrees | None:
@@ -142,13 +143,6 @@ class DenseTreeSearch(TreeSearch):
         penalty = None if self._plain else float(self._tree.cat_penalty)
         long = self._takes_long(rows)
         return ManyTrees(team, work, spans, self._max_leaves, penalty, long)
-
-    def _settle(self, tree: TreeRule, chosen: Rows) -> None:
-        lanes = self._features[tree.feature, layout.LANE]
-        together(
-            native.settle, self._blocks.words, lanes, self._sides(tree), tree.left, tree.right,
-            chosen, self._cells, at_most=team_for(self._cells.size),
-        )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from typing import Any
 
 from pacboost.boosters.link import Link
 from pacboost.errors import DataError, ParameterError
+from pacboost.ledgers.counterexample import Counterexample
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.markup import bold, table
 
@@ -131,7 +132,9 @@ class Round:
     """Upper bound on how much any vote improves the margin, if the learner finds the best rules."""
 
 
-UNUSED = ("revised", "hard", "vote_digest", "asked", "asked_to_certify", "price")
+UNUSED = (
+    "revised", "hard", "vote_digest", "counterexample", "asked", "asked_to_certify", "price",
+)  # fmt: skip
 """Fields of a ledger that ``to_dict`` leaves out where they are empty."""
 
 LABELS = {f.name: str(f.metadata["label"]) for f in fields(Round) if "label" in f.metadata}
@@ -184,6 +187,8 @@ class Ledger:
     """Number of them that were plain draws, set apart for the certificate."""
     price: float = 0.0
     """The price of a label; 0 if none was named."""
+    counterexample: Counterexample | None = None
+    """Weighted rows under which no rule has the promised edge, if an edge was promised in vain."""
 
     def __len__(self) -> int:
         return len(self.rounds)
@@ -297,6 +302,8 @@ class Ledger:
         for name in ("rounds", "refills", "hard"):  # asdict would copy them number by number
             content[name] = [dict(vars(entry)) for entry in content[name]]
         # left out where unused, so that ledgers of runs without them keep their digest
+        if self.counterexample is not None:
+            content["counterexample"] = self.counterexample.to_dict()
         for name in UNUSED:
             if not content[name]:
                 del content[name]
@@ -317,7 +324,10 @@ class Ledger:
             rounds = [Round(**entry) for entry in content["rounds"]]
             refills = [Refill(**entry) for entry in content["refills"]]
             hard = [HardRow(**entry) for entry in content.get("hard", [])]
-            return cls(**{**content, "rounds": rounds, "refills": refills, "hard": hard})
+            parts: dict[str, Any] = {"rounds": rounds, "refills": refills, "hard": hard}
+            if "counterexample" in content:
+                parts["counterexample"] = Counterexample.from_dict(content["counterexample"])
+            return cls(**{**content, **parts})
         except (KeyError, TypeError) as problem:
             raise DataError(f"this is not a ledger: {problem}") from problem
 

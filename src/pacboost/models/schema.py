@@ -122,15 +122,18 @@ class Schema:
 
     def read(self, X: Any) -> Table:
         """Read rows as the schema was learned; raise if they do not have its columns."""
-        rows = Rows.of(X)
-        if not self.derived:
-            return self.read_given(rows)
-        given = rows.given.given_columns if isinstance(rows.given, DerivedTable) else rows
-        return DerivedTable(self.read_given(given), self.derived)
+        return self.read_rows(Rows.of(X))
 
-    def read_given(self, X: Any) -> Table:
+    def read_rows(self, rows: Rows) -> Table:
+        """Read rows whose form is known."""
+        if not self.derived:
+            return self._read_given(rows)
+        if isinstance(rows.given, DerivedTable):
+            rows = Rows.of(rows.given.given_columns)
+        return DerivedTable(self._read_given(rows), self.derived)
+
+    def _read_given(self, rows: Rows) -> Table:
         """Read rows without the columns that are derived from others."""
-        rows = Rows.of(X)
         if self.row_shape is not None:
             names, given = self.feature_names, GivenRows.of(rows)
             return given.like(self.n_columns, names, self.row_shape, self.owner)
@@ -154,16 +157,16 @@ class Schema:
         if self.text is not None:
             return _hashed(self.text.lines(X))
         if not self.levels:
-            return self.read_given(X)
+            return self._read_given(Rows.of(X))
         # two rows with different unknown levels are different rows, though both are read as unknown
         levels = all_levels(self.levels, self.feature_names, X, other)
-        return replace(self, levels=levels).read_given(X)
+        return replace(self, levels=levels)._read_given(Rows.of(X))
 
     def remembered(self, X: Any) -> Table:
         """Return what a sketch stores of rows: their table, or hashes of texts."""
         if self.text is not None:
             return self.comparable(self.text.read(X))
-        return self.read_given(X)
+        return self._read_given(Rows.of(X))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the values that model files hold under "model"; column names are apart."""
@@ -281,7 +284,7 @@ def _hashed(lines: list[str]) -> ArrayTable:
 
 def _in_reach(X: Any) -> Any:
     """Return rows in GPU memory as a table, or copied to the CPU."""
-    if not lies_on_gpu(X):
+    if isinstance(X, np.ndarray | list) or sparse.issparse(X) or not lies_on_gpu(X):
         return X
     from pacboost.samples.gpu_rows import open_gpu_array
 

@@ -221,6 +221,7 @@ def measure(
     if wrong is not None:
         mistaken, n = int(wrong.sum()), wrong.size
         results["test_error"] = float(wrong.mean())
+        # any of the boosters may be picked after looking, so that all intervals hold at once
         results["lower"] = clopper_pearson_lower(mistaken, n, delta / 2, boosters)
         results["upper"] = clopper_pearson(mistaken, n, delta / 2, boosters)
     return Compared(name, model=model, **results), wrong
@@ -231,6 +232,7 @@ def surely_worse(wrong: Mapping[str, Wrong], delta: float) -> dict[str, bool]:
     if not wrong:
         return {}
     best = min(wrong.values(), key=lambda mask: int(mask.sum()))
+    # the best is known only after looking, so all pairs are paid for
     pairs = max(1, len(wrong) * (len(wrong) - 1) // 2)
     return {name: sign_test(best, mask) < delta / pairs for name, mask in wrong.items()}
 
@@ -302,6 +304,7 @@ def compare_models(
     rows = NewRows.select([one, other], X, y, copies)
     first, second = (mask[rows.kept] for mask in wrong)
     b, c = only_first(first, second), only_first(second, first)
+    # whoever tries ten models and reports the pair that differs most has compared 45
     pairs = models * (models - 1) // 2
     return Difference(*names, b, c, first.size, delta, pairs, assumptions=rows.assumptions)
 

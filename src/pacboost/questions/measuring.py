@@ -207,6 +207,7 @@ class Measuring:
             details["group"] = claim.group
             if claim.group == self.pool.name:
                 details["pooled"] = self.pool.groups
+        # options are part of the claim: a top-k error without its k would be another number's
         details |= {**count.details, **claim.measure.options()}
         inputs = {**count.inputs, "delta": self.delta, "claims": shared}
         return measured.certificate(

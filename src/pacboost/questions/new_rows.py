@@ -71,7 +71,7 @@ class NewRows:
         Unless ``each`` row is an example, all rows count: groups say which belong together.
         """
         if copies != "draws":
-            from pacboost.samples.same_example import check_copies  # compiles
+            from pacboost.samples.same_example import check_copies  # loads the kernels
 
             check_copies(copies)
         if copies == "distinct" and not each:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError, FileError, PacboostError
 from pacboost.numerics.interactive import in_notebook
 
-if TYPE_CHECKING:  # a picture of a plan needs no compiler
+if TYPE_CHECKING:  # a picture of a plan needs no kernels
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 

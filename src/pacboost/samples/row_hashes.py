@@ -38,6 +38,8 @@ class RowHasher:
     @classmethod
     def for_table(cls, table: Table) -> RowHasher:
         """Derive the salt from some rows: the same table always gives the same hashes."""
+        # the salt follows from the rows, so that equal fits write equal files
+        # (docs/decisions/0004-certificates.md)
         count = min(MAX_ROWS_FOR_SALT, table.n_rows)
         some = np.linspace(0, table.n_rows - 1, count).astype(np.intp)
         first = cls(table.n_rows, table.n_columns).hashes(table, some)
@@ -67,6 +69,8 @@ class RowHasher:
             return self.hashes(table.take(rows), None, columns, exact=exact)
         total = np.full(table.n_rows if rows is None else rows.size, self.salt, dtype=np.uint64)
         if columns is None and table.entries is not None and not table.levels:
+            # a sum over columns: zeros are added once for all rows, and stored values correct it,
+            # in time of the stored values alone
             total += mixed(self._factors).sum() + self._stored(table.entries, rows, exact)
             return mixed(total)
         for first, last in _spans(table, columns):

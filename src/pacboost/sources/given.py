@@ -22,7 +22,6 @@ from typing import Any, Self
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from pacboost.errors import DataError
 from pacboost.sources.arrays import ArrayTable
@@ -240,6 +239,8 @@ def joined(tables: Sequence[Table]) -> Table:
     if isinstance(first, GivenTable):
         return GivenTable.join([table for table in tables if isinstance(table, GivenTable)])
     if isinstance(first, SparseTable):
+        from scipy import sparse  # here, since importing it takes long
+
         stored = [table.matrix for table in tables if isinstance(table, SparseTable)]
         return SparseTable(sparse.csc_array(sparse.vstack(stored)))
     return ArrayTable(np.concatenate([t.rows() for t in tables]), first.names, first.levels)

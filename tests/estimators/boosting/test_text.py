@@ -331,7 +331,7 @@ def invented(rows: int, classes: int) -> tuple[list[str], list[str]]:
 def test_memory_goes_with_the_words(classes: int) -> None:
     texts, labels = invented(1_000, classes)
     model = TextBoostClassifier(n_estimators=3, random_state=0)
-    model.fit(texts[::10], labels[::10])  # what is compiled stays
+    model.fit(texts[::10], labels[::10])  # what is loaded stays
     tracemalloc.start()
     try:
         model.fit(texts, labels)

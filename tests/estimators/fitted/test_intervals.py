@@ -194,7 +194,7 @@ def broken(runs: int, rows: int) -> int:
     return failed
 
 
-@several_runs(80, 600)
+@several_runs(40, 600)
 def test_promises_are_kept_and_a_promise_on_average_is_not(runs: int, monkeypatch: Any) -> None:
     check_coverage("intervals by residuals", broken(runs, 200), runs, 0.05)
     monkeypatch.setattr(

@@ -172,7 +172,7 @@ def wide(rows: int, columns: int, stored: int) -> tuple[Any, Labels]:
 
 
 def peak(model: Any, matrix: Any, y: Labels) -> int:
-    model.fit(matrix[:500, :40], y[:500])  # what is compiled stays
+    model.fit(matrix[:500, :40], y[:500])  # what is loaded stays
     tracemalloc.start()
     try:
         model.fit(matrix, y).predict(matrix)

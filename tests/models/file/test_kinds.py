@@ -59,7 +59,7 @@ def test_saved_files_hold(kind: str) -> None:
     assert failing == (set() if inspect(path).certificate else {"bound"})
 
 
-def test_looking_into_a_file_does_not_load_the_compiler() -> None:
+def test_looking_into_a_file_loads_no_large_library() -> None:
     code = (
         "import sys\nfrom pacboost.models.file.inspect import inspect\n"
         f"print(inspect({str(saved('trees'))!r}))\n"

@@ -37,6 +37,8 @@ class Cost(MeanLoss):
         matrix = cost_matrix(self.costs, rows.classes)
         scale, predicted = float(matrix.max()), rows.places_of(rows.predictions)
         costs = matrix[np.maximum(rows.places, 0), predicted]
+        # the most that one can cost: a label that the model does not know may not make the claim
+        # better
         return np.where((rows.places >= 0) & (predicted >= 0), costs, scale) / scale, scale
 
 

@@ -21,6 +21,7 @@ ESTIMATORS = {
     "filtering": ("FilterBoostClassifier",),
 }
 """The classes that a way of fitting is; their parameters are its options."""
+# An option that a way of fitting would ignore is refused: silence would look like consent.
 IN_MEMORY = ("chosen", "by_hand", "numbers")
 OTHERS = {
     "groups": ("chosen",), "time_column": ("chosen",), "hardest": ("by_hand",),
@@ -235,6 +236,7 @@ def command(
         run_filtering(data, target, output, arguments)
         return
     if target is None:
+        # only after filtering, as lines of svmlight begin with the label and have no column of it
         raise click.MissingParameter(ctx=context, param_hint="'--target'", param_type="option")
     way = "chosen" if arguments["booster"] is None and arguments["learner"] is None else "by_hand"
     way = "numbers" if arguments["loss"] is not None else way

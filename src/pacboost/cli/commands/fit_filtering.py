@@ -129,6 +129,7 @@ def by_filtering(data: Sequence[Path], arguments: Mapping[str, Any]) -> bool:
     >>> by_filtering([Path("a.csv")], {"memory": "2GB"})
     True
     """
+    # several files, or options that only filtering has, say which fit is meant
     if len(data) > 1 or any(arguments.get(name) for name in MEAN_FILTERING):
         return True
     path = data[0]

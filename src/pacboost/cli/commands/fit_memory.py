@@ -74,6 +74,8 @@ def run_in_memory(
     try:
         model.fit(table, labels, weights, copies=arguments["copies"], **columns)
     finally:
+        # after Ctrl-C the rounds that are done make a model, which is saved before anything is
+        # printed
         if hasattr(model, "model_"):
             save_model(model, output, forget_rows=arguments["forget_rows"])
             features = text_features(model)
@@ -230,6 +232,7 @@ def _shares(arguments: Mapping[str, Any]) -> dict[str, Any]:
         raise click.UsageError(f"--alpha belongs to --loss huber and quantile, not to {loss}")
     if alpha is not None and quantile is not None:
         raise click.UsageError("--alpha and --quantile were both given; leave one of them out")
+    # scikit-learn's name for it
     if loss == "quantile" and alpha is not None:
         return {"quantile": alpha}
     shares = {"quantile": quantile, "alpha": alpha}

@@ -61,6 +61,7 @@ def command(
 
     hint = "only classes have a threshold"
     model, X, y, _ = answers_or_rows(model_path, data, target, arguments, output, numbers=hint)
+    # a threshold is chosen for the scores of the model; the one that it had is replaced
     if isinstance(model, ThresholdClassifier):
         model = model.estimator_
     asked = {name: arguments[name] for name in WISHES if arguments[name] is not None}

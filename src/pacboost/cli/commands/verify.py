@@ -45,6 +45,8 @@ def command(model: Path | None, checker: Path | None, as_json: bool) -> None:
         )
     if checker is not None:
         with atomic_write(checker) as part:
+            # the checker is one file that imports nothing of pacboost: who distrusts the package
+            # can read it
             part.write_bytes((resources.files("pacboost") / "pacboost_check.py").read_bytes())
     if model is None:
         return

@@ -81,6 +81,7 @@ class Reader:
         sources = levels.sources(names)
         if bins is not None:  # columns that no rule uses may be absent; derived ones come last
             for cuts, name, source in zip(bins.sizes, names, sources, strict=False):
+                # a column without cuts is asked by no rule, so new files need not have it
                 if source not in cells.columns and name == source and not cuts:
                     cells.columns[source] = text_column([""] * cells.n_rows)
         _refuse_lacking(cells, sources)
@@ -172,6 +173,7 @@ def _refuse_lacking(cells: Cells, names: Sequence[str]) -> None:
 def labels(texts: Sequence[str], classes: NDArray[Any], target: str) -> NDArray[Any]:
     """Convert labels to the type of the classes; a label that is not a class is a mistake."""
     values = np.array(texts)
+    # a label "1" of a file would never equal the class 1, and every row would be wrong
     if classes.dtype.kind in "iuf":
         with suppress(ValueError):
             values = read_labels(texts, float)
@@ -284,6 +286,7 @@ def answered_rows(
 ) -> tuple[list[Answers], Any, NDArray[Any], dict[str, Any]]:
     """Return answers in a file as one model per column, and the rest as ``fresh_rows`` does."""
     words = arguments["missing"]
+    # "wrong" and "abstain" say how empty answers count; all other words are those of missing cells
     others = tuple(word for word in words if word not in MISSING)
     with working(f"reading {path.name}"):
         cells = whole(data_file(path, {**arguments, "missing": others}), target)

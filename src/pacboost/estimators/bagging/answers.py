@@ -12,12 +12,12 @@ from sklearn.metrics import r2_score
 from pacboost.bounds import out_of_bag
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.estimators.bagging.outside import NOT_ASKED, OutOfBagAnswers
 from pacboost.estimators.fitted.estimator import Estimator
 from pacboost.fit.division import Apart, Division
 from pacboost.fit.examples import read_examples, read_numbers
 from pacboost.fit.noticing import counted
 from pacboost.fit.rows import LabelledRows
-from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.models.schema import Schema
 from pacboost.numerics.exact import tied, wrong_answers
 from pacboost.samples.same_example import Examples
@@ -27,20 +27,6 @@ from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes
 Outside = OutOfBagVotes | Averages
 Counted = NDArray[np.bool_] | None
 """Which rows may be counted out of bag; None for all of them."""
-
-NOT_ASKED = (
-    "nothing was certified; fit with certify='oob' to certify by out-of-bag rows, or with "
-    "certify='holdout' to certify by held-out rows"
-)
-
-
-@dataclass(frozen=True)
-class OutOfBagAnswers:
-    """Out-of-bag predictions of the members; NaN for rows that are in every bag."""
-
-    predictions: NDArray[np.float64]
-    score: float | None = None
-    counts: OutOfBag | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +58,7 @@ class NumberAnswers:
         """Return the averages and their R²."""
         assert isinstance(outside, Averages)
         predicted, has_answer = outside.mean(), outside.counts > 0
+        # the variance that R² divides by is 0 for one row
         if np.count_nonzero(has_answer) < 2:
             return OutOfBagAnswers(predicted)
         score = r2_score(outside.truth[has_answer], predicted[has_answer])
@@ -121,6 +108,7 @@ class Classes:
     def targets(self, rows: LabelledRows) -> tuple[NDArray[Any], int]:
         """Return the number of each row's class or set of labels."""
         choices = len(self.choices)
+        # with one class all signs are +1, which stands for the second of two
         return np.minimum(rows.classes(), choices - 1), choices
 
     def ask_outside(
@@ -129,6 +117,8 @@ class Classes:
         """Count votes out of bag, and joint mistakes of pairs if the bound needs them."""
         estimator = self.estimator
         rows = bags.rows if counted is None else int(np.count_nonzero(counted))
+        # chosen by the number of rows alone: each bound has delta by itself, so that the smallest
+        # of three after a look would have three times its delta (docs/proofs/out_of_bag.md)
         way = out_of_bag.way_for(rows) if estimator.certify == "oob" else estimator.certify
         return OutOfBagVotes(
             targets, estimator.n_estimators, classes,

@@ -12,18 +12,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.estimators.bagging.answers import (
-    Classes,
-    NumberAnswers,
-    decided,
-    shares_of,
-)
-from pacboost.estimators.bagging.fitting import (
-    answers_outside,
-    certificate_of,
-    counts_outside,
-    no_certificate,
-)
+from pacboost.estimators.bagging import outside
+from pacboost.estimators.bagging.answers import Classes, NumberAnswers, decided, shares_of
 from pacboost.estimators.bagging.members import BaggingEstimator
 from pacboost.estimators.fitted.predicting import accuracy, r_squared
 from pacboost.estimators.inputs.aliases import accepts_aliases
@@ -112,6 +102,21 @@ class BaggingClassifier(ClassifierMixin, BaggingEstimator):  # type: ignore[misc
     _answers_kind, _default = Classes, DecisionTreeClassifier
     _strange = is_regressor, "predicts numbers; take a classifier, or BaggingRegressor"
 
+    @property
+    def certificate_(self) -> Certificate:
+        """The certificate that ``certify`` requests; raises NotCertified if there is none."""
+        return outside.certificate(self)
+
+    @property
+    def out_of_bag_(self) -> OutOfBag:
+        """The counts that a certificate by out-of-bag rows needs."""
+        return outside.out_of_bag(self)
+
+    @property
+    def oob_decision_function_(self) -> NDArray[np.float64]:
+        """Shares of the out-of-bag votes."""
+        return outside.oob_decision_function(self)
+
     @takes_rows
     def predict(self, X: object) -> NDArray[Any]:
         """Return the class with the most votes; a tie goes to the first class."""
@@ -139,27 +144,12 @@ class BaggingClassifier(ClassifierMixin, BaggingEstimator):  # type: ignore[misc
         return accuracy(self, X, y, sample_weight)
 
     @property
-    def certificate_(self) -> Certificate:
-        """The certificate that ``certify`` requests; raises NotCertified if there is none."""
-        return certificate_of(self)
-
-    @property
     def sentence_(self) -> str:
         """The certificate in a sentence, or what to call to get one."""
         from pacboost.estimators.fitted.judging import sentence_of
 
         check_is_fitted(self)
         return sentence_of(self._certificate, without_rounds("bagging"))
-
-    @property
-    def oob_decision_function_(self) -> NDArray[np.float64]:
-        """Shares of the out-of-bag votes."""
-        return answers_outside(self, "oob_decision_function_").predictions
-
-    @property
-    def out_of_bag_(self) -> OutOfBag:
-        """The counts that a certificate by out-of-bag rows needs."""
-        return counts_outside(self)
 
 
 @accepts_aliases
@@ -203,6 +193,16 @@ class BaggingRegressor(RegressorMixin, BaggingEstimator):  # type: ignore[misc]
     _answers_kind, _default = NumberAnswers, DecisionTreeRegressor
     _strange = is_classifier, "names classes; take a regressor, or BaggingClassifier"
 
+    @property
+    def certificate_(self) -> Certificate:
+        """Raises NotCertified: the theorems bound classification errors only."""
+        raise outside.no_certificate()
+
+    @property
+    def oob_prediction_(self) -> NDArray[np.float64]:
+        """Means of the out-of-bag predictions."""
+        return outside.oob_prediction(self)
+
     @takes_rows
     def predict(self, X: object) -> NDArray[np.float64]:
         """Return the average prediction of the members."""
@@ -219,13 +219,3 @@ class BaggingRegressor(RegressorMixin, BaggingEstimator):  # type: ignore[misc]
     def score(self, X: object, y: object, sample_weight: object = None) -> float:
         """Return the R² of the predictions."""
         return r_squared(self, X, y, sample_weight)
-
-    @property
-    def oob_prediction_(self) -> NDArray[np.float64]:
-        """Means of the out-of-bag predictions."""
-        return answers_outside(self, "oob_prediction_").predictions
-
-    @property
-    def certificate_(self) -> Certificate:
-        """Raises NotCertified: the theorems bound classification errors only."""
-        raise no_certificate()

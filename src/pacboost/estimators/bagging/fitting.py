@@ -11,18 +11,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds import out_of_bag
-from pacboost.bounds.certificate import Certificate
-from pacboost.errors import NotCertified, ParameterError
-from pacboost.estimators.bagging.answers import (
-    NOT_ASKED,
-    Answers,
-    Classes,
-    Counted,
-    OutOfBagAnswers,
-)
+from pacboost.errors import ParameterError
+from pacboost.estimators.bagging.answers import Answers, Classes, Counted
 from pacboost.estimators.fitted.estimator import Estimator
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.continuing import begin_record, written_parameters
@@ -32,7 +24,6 @@ from pacboost.fit.division import Certifying, Division, held_out
 from pacboost.fit.rows import LabelledRows
 from pacboost.fit.targets import warn_of_one_class
 from pacboost.kernels.threads import using
-from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.models.schema import Schema
 from pacboost.numerics.checks import positive_whole
 from pacboost.parallel.cluster import joblib_cluster
@@ -251,47 +242,3 @@ def _digest(sample: Sample) -> str:
         return digest(repr(table.levels), sample.codes, *sample.bins.thresholds)
     blocks = (block.T.astype(np.float64) for _, block in table.blocks())
     return digest(repr((table.n_rows, table.n_columns, table.levels)), *blocks)
-
-
-def answers_outside(estimator: Estimator, name: str) -> OutOfBagAnswers:
-    """Return out-of-bag predictions; raise if there are none."""
-    answers: OutOfBagAnswers | None = estimator._out_of_bag
-    if answers is None:
-        raise AttributeError(f"{name} is available after a fit that predicts out-of-bag rows")
-    return answers
-
-
-def score_outside(estimator: Estimator) -> float:
-    """Return the out-of-bag estimate of ``score``."""
-    score = answers_outside(estimator, "oob_score_").score
-    if score is None:
-        raise AttributeError("oob_score_ is missing: no row is outside a bag")
-    return score
-
-
-def counts_outside(estimator: Estimator) -> OutOfBag:
-    """Return the counts that a certificate by out-of-bag rows needs."""
-    counts = answers_outside(estimator, "out_of_bag_").counts
-    if counts is None:
-        raise AttributeError(
-            "out_of_bag_ is available after a fit that counts out-of-bag votes of unweighted rows"
-        )
-    return counts
-
-
-def no_certificate() -> NotCertified:
-    """Return the error of a regressor, whose fit certifies nothing."""
-    return NotCertified(
-        "certificates of a fit bound classification errors, and numbers are never simply right "
-        "or wrong; pacboost.intervals certifies intervals by new rows"
-    )
-
-
-def certificate_of(estimator: Estimator) -> Certificate:
-    """Return the bound that ``certify`` asked for; raise if there is none."""
-    check_is_fitted(estimator)
-    has_model = hasattr(estimator, "model_")
-    certificate = estimator.model_.certificate if has_model else estimator._certificate
-    if certificate is None:
-        raise NotCertified(getattr(estimator, "_refusal", NOT_ASKED))
-    return certificate

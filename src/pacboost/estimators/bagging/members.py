@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -13,106 +13,34 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import ParameterError
+from pacboost.estimators.bagging import outside
 from pacboost.estimators.bagging.answers import (
     Classes,
-    Counted,
     NumberAnswers,
 )
 from pacboost.estimators.bagging.fitting import (
-    MAX_BINS_OF_TREES,
     Callback,
-    MemberKind,
     fit_members,
-    score_outside,
 )
+from pacboost.estimators.bagging.learners import Learners
 from pacboost.estimators.fitted.estimator import Estimator
-from pacboost.estimators.inputs.parameters import share_or_count
 from pacboost.estimators.inputs.rows import fits_rows
-from pacboost.fit.rows import LabelledRows
 from pacboost.hypotheses.forest import Forest
 from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.models.model import Model, without_rounds
-from pacboost.numerics.checks import integer
 from pacboost.parallel.cores import in_order, thread_count
-from pacboost.samples.sample import Sample, unlabelled
+from pacboost.samples.sample import unlabelled
 from pacboost.sources.explained_errors import explains_input
-from pacboost.training.bags.bagging import Bagging
-from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.forest import (
-    TreeLimits,
-    TreeMaker,
     TreeMember,
-    copies_of,
-    whole_weights,
 )
 from pacboost.training.bags.members import (
     BagMember,
-    BoxMaker,
-    CodesMaker,
-    Maker,
-    RowsMaker,
     for_bags,
 )
-
-
-class Learners(MemberKind):
-    """Members of any learner, each fitted on a bag of rows and of features."""
-
-    def set_up(
-        self, rows: LabelledRows, targets: NDArray[Any], classes: int, seed: int
-    ) -> tuple[Maker, Bags, Counted]:
-        """Draw bags, and choose how members are made."""
-        asked, table = self.estimator, rows.table
-        repeats = bool(asked.bootstrap_features)
-        weights, total = None, table.n_rows
-        if rows.weights is not None:
-            weights = whole_weights(rows.weights)
-            total = copies_of(weights) if asked.bootstrap else total
-        n_rows = _part("max_samples", asked.max_samples, total, repeats=asked.bootstrap)
-        features = _part("max_features", asked.max_features, table.n_columns, repeats=repeats)
-        bags = Bags(
-            table.n_rows, n_rows, table.n_columns, features, seed, bool(asked.bootstrap), repeats,
-            weights,
-        )  # fmt: skip
-        if weights is not None and bags.hold_all:
-            raise ParameterError(
-                "sample_weight says how often rows are drawn, and every bag holds all rows "
-                f"(n_samples={bags.rows}); set bootstrap=True or max_samples below 1",
-                parameter="sample_weight",
-            )
-        sample = Sample(table, rows.signs, labels=rows.labels)
-        learner = None if asked.estimator is None else asked._learner()
-        max_bins = integer("max_bins", asked.max_bins)
-        some_features = bags.kept < bags.columns or bags.features_replaced
-        if learner is None and some_features:
-            learner = SklearnLearner(asked._default())
-        if isinstance(learner, SklearnLearner):
-            return BoxMaker(learner.estimator, sample, targets, classes), bags, None
-        if learner is not None and (some_features or not learner.codes):
-            return RowsMaker(learner, max_bins, sample, targets, classes), bags, None
-        if learner is None and max_bins > MAX_BINS_OF_TREES:
-            raise ParameterError(
-                f"max_bins is {max_bins}; for trees it may be 2 to {MAX_BINS_OF_TREES}",
-                parameter="max_bins",
-            )
-        bins, counted = self.binned(table, seed, max_bins, rows.weights)
-        coded = replace(sample, bins=bins)
-        if learner is not None:
-            return CodesMaker(learner, coded, targets, classes), bags, counted
-        limits = TreeLimits(bags.columns)
-        maker = TreeMaker(coded, targets, classes, limits, hard=True, drawn=bags.drawn)
-        return maker, bags, counted
-
-    def so_far(self, maker: Maker) -> list[Any]:
-        """Return the members of the last fit."""
-        return list(self.estimator._members)
-
-    def keep(self, run: Bagging, rows: LabelledRows) -> None:
-        """Keep members, and the bins of their codes."""
-        self.estimator._members, self.estimator._bins = run.members, run.maker.sample.bins
 
 
 @dataclass(eq=False, repr=False)
@@ -144,6 +72,11 @@ class BaggingEstimator(Estimator):
     """Which learners are refused, and why."""
     _out_of_bag = None
 
+    @property
+    def oob_score_(self) -> float:
+        """The out-of-bag estimate of ``score``."""
+        return outside.oob_score(self)
+
     @fits_rows
     def fit(
         self, X: object, y: object, sample_weight: ArrayLike | None = None, *, copies: str = "draws"
@@ -154,16 +87,8 @@ class BaggingEstimator(Estimator):
         keeps the members fitted so far, and is raised again. Any other failure leaves the estimator
         unchanged.
         """
-        fit_members(self._kind(), X, y, sample_weight, copies)
+        fit_members(Learners(self, self._answers_kind(self)), X, y, sample_weight, copies)
         return self
-
-    def _kind(self) -> Learners:
-        return Learners(self, self._answers_kind(self))
-
-    @property
-    def oob_score_(self) -> float:
-        """The out-of-bag estimate of ``score``."""
-        return score_outside(self)
 
     @explains_input
     def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
@@ -192,6 +117,7 @@ class BaggingEstimator(Estimator):
             one.bins, max(2, one.classes) if classes.size else 0, np.zeros(self.n_features_in_), (),
             one.middle, one.scale, hard=classes.size > 0,
         ).grown(tree.inner for tree in trees)  # fmt: skip
+        # it names the forest of the file, whose answers are those of the bag that it was made for
         certificate = getattr(self, "_certificate", None)
         return Model(
             ledger=without_rounds("random_forest"), classes=classes, schema=self._schema,
@@ -250,14 +176,3 @@ class BaggingEstimator(Estimator):
         tags.input_tags.allow_nan = nan
         tags.input_tags.sparse = True
         return tags
-
-
-def _part(name: str, value: float, total: int, *, repeats: bool) -> int:
-    count = share_or_count(name, value, total, round)
-    if count > total and not repeats:
-        raise ParameterError(
-            f"{name} is {count}, but there are {total} to draw from without replacement; give "
-            "fewer, or draw with replacement",
-            parameter=name,
-        )
-    return count

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.base import is_regressor
 
-from pacboost.errors import warn
+from pacboost.errors import LearnerError, warn
 from pacboost.estimators.boosting.watching import RoundsWatcher, attributes
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.callbacks import has_callbacks, with_callbacks
@@ -155,13 +155,15 @@ def keep(estimator: Estimator, fitted: Fitted, record: RunRecord) -> None:
     )
 
 
-def explained_interrupt(estimator: Estimator, interrupt: KeyboardInterrupt) -> KeyboardInterrupt:
-    """Return the KeyboardInterrupt with a note on the rounds that are kept."""
+def explained_interrupt(
+    estimator: Estimator, interrupt: KeyboardInterrupt | LearnerError
+) -> KeyboardInterrupt | LearnerError:
+    """Return what ended the fit with a note on the rounds that are kept."""
     # one look at certifying rows has spent all of delta, so that nothing can go on
     counted = getattr(estimator, "certify", None) == "holdout" and not estimator.warm_start
     goes_on = "" if counted else ", or go on with warm_start=True"
     interrupt.add_note(
-        f"pacboost: the {len(estimator.model_.ledger)} rounds done before the interrupt are kept; "
+        f"pacboost: the {len(estimator.model_.ledger)} rounds done before are kept; "
         f"the estimator can be used{goes_on}"
     )
     return interrupt

@@ -41,6 +41,8 @@ class WordsChooser(EstimatorChooser):
         # not beside other columns, nor with a booster that the user has made
         linear = isinstance(rows.schema.text, TextFeatures) and isinstance(asked.booster, str)
         openings = (LinearWords(),) if linear and isinstance(booster, Logit) else ()
+        # after a linear round training rows are nearly all right, and with each further list more
+        # rows are given to the large classes (docs/decisions/0037)
         usual = TEXT_ROUNDS_AFTER_LINEAR if openings else TEXT_ROUNDS
         rounds = most_rounds(asked, usual, booster)
         return Candidate(Recipe(learner, booster, rounds, openings=openings))

@@ -135,6 +135,7 @@ def choose_threshold(
                 "positive was given with target_error, which is about all classes; leave it out",
                 parameter="positive",
             )
+        # every class has a confidence, so no class is positive
         options: dict[str, Any] = {name: wish, "delta": delta, "models": models, "copies": copies}
         answers = certify_answers(model, X, _labels(model, y), **options)
         return AnsweringClassifier.of(model, answers, X)
@@ -169,6 +170,8 @@ def _known_answers(model: object, wishes: dict[str, Any]) -> AnsweringClassifier
             "part in the fit, and their labels"
         )
     if wishes:
+        # the bounds for all ranks hold together, so the one that is chosen now does, too
+        # (docs/proofs/selective.md)
         answering = answering.within(wishes["target_error"])
     elif answering.chosen is None:
         raise ParameterError(

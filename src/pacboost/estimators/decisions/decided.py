@@ -53,7 +53,9 @@ class Decided(ABC):
 
 def with_rule(estimator: BaseEstimator, rule: SetRule | IntervalRule) -> Any:
     """Return a copy of a fitted estimator, with the rule if it is one of pacboost."""
+    # a copy: a later fit of the same estimator has nothing to do with this rule
     copy = inner = snapshot(estimator)
+    # the model of a chosen threshold lies inside it, and files are written from the model
     while remembers(inner) and "estimator_" in vars(inner):
         inner = inner.estimator_
     if remembers(inner) and "model_" in vars(inner):

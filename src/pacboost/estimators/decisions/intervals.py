@@ -103,6 +103,7 @@ def intervals(
     way = _method(model, method, scale)
     if isinstance(floor, bool) or not isinstance(floor, int | float) or not 0 < floor < math.inf:
         raise invalid("floor", floor, "is a finite number above 0")
+    # none of the models that make an interval may have seen these rows (docs/proofs/sets.md)
     predictors = [*(model if way == "quantiles" else [model]), *([] if scale is None else [scale])]
     targets = _targets(predictors, y)
     predicted = forecast(model, X, way, scale, floor)
@@ -132,6 +133,7 @@ class PredictionIntervals(Decided):
     def __init__(
         self, estimator: Predictor, rule: IntervalRule, scale: BaseEstimator | None = None
     ) -> None:
+        # a file holds one model, and its rule beside it
         is_alone = scale is None and not isinstance(estimator, list | tuple)
         model = with_rule(estimator, rule) if is_alone else snapshot(estimator)
         super().__init__(model, rule.certificate)
@@ -175,6 +177,7 @@ def forecast(
     middle = numbers(model, X)
     if method == "residual":
         return Forecast.of(middle, middle)
+    # a scale of 0, as where all trees agree, would make the score of a row infinite
     asks = (model, X, "spread") if scale is None else (scale, X, "predict")
     return Forecast.of(middle, middle, np.maximum(numbers(*asks, "the scale"), floor))
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from pacboost.boosters.multiclass import method_of
 from pacboost.errors import DataError, ParameterError, invalid
 from pacboost.estimators.filtering.choices import booster_of, classes_of, learner_of, outputs_of
 from pacboost.estimators.filtering.filter_session import Session
@@ -98,7 +99,7 @@ def set_up(
     bins, first_labels = sizes.first_look(candidates)
     if labels is None:
         labels = classes_of(oracle, classes, first_labels)
-    if labels.size > 2 and booster.multiclass != "softmax":
+    if labels.size > 2 and not method_of(booster.multiclass).shares:
         raise ParameterError(
             "Only binary classification is supported. The type of the target is multiclass: "
             f"there are {labels.size} classes, and the booster {booster.name} takes two. "

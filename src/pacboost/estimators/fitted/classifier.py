@@ -87,6 +87,7 @@ class Classifier(ClassifierMixin, VoteModel):  # type: ignore[misc]
     def staged_decision_function(self, X: object) -> Iterator[Scores]:
         """Return the score after each round."""
         for scores in self.model_.vote.staged(self._open(X)):
+            # every stage adds to the same array
             yield scores.copy()
 
     @offered_if("_records_rounds")
@@ -109,6 +110,7 @@ class Classifier(ClassifierMixin, VoteModel):  # type: ignore[misc]
         model = self._fitted("certificate_")
         if model.certificate is not None:
             return model.certificate
+        # where no theorem holds there is none, and the next line says why
         if self._refusal:
             raise NotCertified(self._refusal)
         from pacboost.models.training_claim import training_certificate

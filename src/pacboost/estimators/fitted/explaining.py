@@ -14,7 +14,7 @@ from pacboost.errors import DataError, invalid
 from pacboost.estimators.fitted.predicting import Predictor
 from pacboost.estimators.fitting.constraints import feature_number
 from pacboost.estimators.inputs.parameters import draw_seed
-from pacboost.hypotheses.partial_dependence import partial_dependence
+from pacboost.hypotheses.partial_dependence import forest_partial_dependence, partial_dependence
 from pacboost.hypotheses.shapes import Shapes
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels.threads import using
@@ -80,6 +80,20 @@ def dependence(model: Model, features: object, top: int) -> Shapes:
     """Return how the mean score of a vote of trees changes with each feature."""
     refuse_other_than_trees(model)
     return partial_dependence(model.vote, model.say(), numbers_of(features, model, top))
+
+
+def forest_dependence(estimator: Predictor, features: object, top: int, X: object) -> Shapes:
+    """Return how the mean prediction of a forest changes with each feature."""
+    check_is_fitted(estimator)
+    table, model = None if X is None else estimator._open(X), estimator.model_
+    if model.labels:
+        raise DataError(
+            "partial_dependence is for one label a row, and this forest gives several; fit "
+            "one forest for each label"
+        )
+    numbers = numbers_of(features, model, top)
+    with using(estimator.n_jobs):
+        return forest_partial_dependence(model.vote, model.say(), numbers, table)
 
 
 def numbers_of(features: Any, model: Model, top: int) -> list[int]:

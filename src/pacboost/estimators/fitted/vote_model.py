@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.estimators.fitted.estimator import Estimator
 from pacboost.estimators.inputs.rows import takes_rows
 from pacboost.hypotheses.function import BlackBox
+from pacboost.ledgers.counterexample import Counterexample
 from pacboost.ledgers.ledger import Ledger
 from pacboost.sources.explained_errors import explains_input
 
@@ -50,6 +51,11 @@ class VoteModel(Estimator):
     def ledger_(self) -> Ledger:
         """The measurements of every round."""
         return self._fitted("ledger_").ledger
+
+    @property
+    def counterexample_(self) -> Counterexample | None:
+        """Weighted rows that break the promise of an edge; None if it is kept, or none was made."""
+        return self._fitted("counterexample_").ledger.counterexample
 
     @property
     def votes_(self) -> NDArray[np.float64]:

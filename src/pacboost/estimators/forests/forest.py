@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,20 +12,12 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError
-from pacboost.estimators.bagging.answers import NOT_ASKED, NumberAnswers, decided
-from pacboost.estimators.bagging.fitting import (
-    Callback,
-    answers_outside,
-    certificate_of,
-    counts_outside,
-    fit_members,
-    no_certificate,
-    score_outside,
-)
+from pacboost.estimators.bagging import outside
+from pacboost.estimators.bagging.answers import Classes, NumberAnswers, decided
+from pacboost.estimators.bagging.fitting import Callback, fit_members
 from pacboost.estimators.fitted.estimator import Estimator
 from pacboost.estimators.fitted.predicting import accuracy, answered, r_squared
-from pacboost.estimators.forests.growing import ForestClasses, ForestTrees, dependence
-from pacboost.estimators.inputs.documented import described_by
+from pacboost.estimators.forests.growing import ForestClasses, ForestTrees
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.kernels.threads import using
 from pacboost.ledgers.out_of_bag import OutOfBag
@@ -37,8 +29,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False, repr=False)
-class ForestParameters(Estimator):
-    """The parameters of forests of classes and of numbers, and their kind."""
+class ForestEstimator(Estimator):
+    """Parameters, fit and shapes of forests of classes and of numbers."""
 
     _: KW_ONLY
     min_samples_leaf: float = 1
@@ -61,26 +53,13 @@ class ForestParameters(Estimator):
     _kind = "random_forest"
     _out_of_bag = None
 
+    _answers_kind: ClassVar[type[Classes] | type[NumberAnswers]]
+    """What trees predict: classes or numbers."""
+
     @property
     def oob_score_(self) -> float:
         """The out-of-bag estimate of ``score``."""
-        return score_outside(self)
-
-
-@dataclass(eq=False, repr=False)
-class ForestClassifier(ClassifierMixin, ForestParameters):  # type: ignore[misc]
-    """A forest that votes for classes."""
-
-    n_estimators: int = 400
-    _: KW_ONLY
-    max_features: Any = "sqrt"
-    class_weight: Any = None
-    certify: str | None = None
-    holdout: float = 0.2
-    delta: float = 0.05
-
-    _refusal = NOT_ASKED
-    _sets = None  # the sets of labels that trees vote for, if a row may have several labels
+        return outside.oob_score(self)
 
     @fits_rows
     def fit(
@@ -92,13 +71,66 @@ class ForestClassifier(ClassifierMixin, ForestParameters):  # type: ignore[misc]
         keeps the trees grown so far, and is raised again. Any other failure leaves the estimator
         unchanged.
         """
-        fit_members(ForestTrees(self, ForestClasses(self)), X, y, sample_weight, copies)
+        fit_members(ForestTrees(self, self._answers_kind(self)), X, y, sample_weight, copies)
         return self
+
+    @takes_rows
+    def partial_dependence(
+        self,
+        features: str | int | Sequence[str | int] | None = None,
+        *,
+        top: int = 12,
+        X: object = None,
+    ) -> Shapes:
+        """Return how the mean prediction changes with each feature, as step functions.
+
+        One feature at a time is set to a value in all rows: up to 60 rows of ``X``, or, without it,
+        rows with features drawn independently and evenly over their bins. Curves are deviations
+        from the mean prediction (the share of the second class of two, of each class of several),
+        which is the ``intercept``. ``features`` names or numbers columns; without it, the ``top``
+        most important ones are taken.
+        """
+        from pacboost.estimators.fitted.explaining import forest_dependence
+
+        return forest_dependence(self, features, top, X)
+
+
+@dataclass(eq=False, repr=False)
+class ForestClassifier(ClassifierMixin, ForestEstimator):  # type: ignore[misc]
+    """A forest that votes for classes."""
+
+    n_estimators: int = 400
+    _: KW_ONLY
+    # scikit-learn's: the root of the columns for classes, all of them for numbers
+    max_features: Any = "sqrt"
+    class_weight: Any = None
+    certify: str | None = None
+    holdout: float = 0.2
+    delta: float = 0.05
+
+    _answers_kind = ForestClasses
+    _refusal = outside.NOT_ASKED
+    _sets = None  # the sets of labels that trees vote for, if a row may have several labels
 
     @property
     def several_labels_(self) -> bool:
         """True if a row may have several labels."""
         return self._sets is not None
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The certificate that ``certify`` requests; raises NotCertified if there is none."""
+        return outside.certificate(self)
+
+    @property
+    def out_of_bag_(self) -> OutOfBag:
+        """The counts that a certificate by out-of-bag rows needs."""
+        return outside.out_of_bag(self)
+
+    @property
+    def oob_decision_function_(self) -> NDArray[np.float64]:
+        """Shares of the out-of-bag votes."""
+        return outside.oob_decision_function(self)
 
     @takes_rows
     def predict(self, X: object) -> NDArray[Any]:
@@ -129,27 +161,12 @@ class ForestClassifier(ClassifierMixin, ForestParameters):  # type: ignore[misc]
         return accuracy(self, X, y, sample_weight)
 
     @property
-    def certificate_(self) -> Certificate:
-        """The certificate that ``certify`` requests; raises NotCertified if there is none."""
-        return certificate_of(self)
-
-    @property
     def sentence_(self) -> str:
         """The certificate in a sentence, or what to call to get one."""
         from pacboost.estimators.fitted.judging import sentence_of
 
         model = self._fitted("sentence_")
         return sentence_of(model.certificate, model.ledger, model.held_out, model.label_names)
-
-    @property
-    def oob_decision_function_(self) -> NDArray[np.float64]:
-        """Shares of the out-of-bag votes."""
-        return answers_outside(self, "oob_decision_function_").predictions
-
-    @property
-    def out_of_bag_(self) -> OutOfBag:
-        """The counts that a certificate by out-of-bag rows needs."""
-        return counts_outside(self)
 
     @takes_rows
     def permutation_importances(
@@ -167,41 +184,26 @@ class ForestClassifier(ClassifierMixin, ForestParameters):  # type: ignore[misc]
             )
         return shuffled(self, labelled(self, X, y), METRICS["error"], repeats, random_state)
 
-    @takes_rows
-    def partial_dependence(
-        self,
-        features: str | int | Sequence[str | int] | None = None,
-        *,
-        top: int = 12,
-        X: object = None,
-    ) -> Shapes:
-        """Return how the mean prediction changes with each feature, as step functions.
-
-        One feature at a time is set to a value in all rows: up to 60 rows of ``X``, or, without it,
-        rows with features drawn independently and evenly over their bins. Curves are deviations
-        from the mean prediction (the share of the second class of two, of each class of several),
-        which is the ``intercept``. ``features`` names or numbers columns; without it, the ``top``
-        most important ones are taken.
-        """
-        return dependence(self, features, top, X)
-
 
 @dataclass(eq=False, repr=False)
-class ForestRegressor(RegressorMixin, ForestParameters):  # type: ignore[misc]
+class ForestRegressor(RegressorMixin, ForestEstimator):  # type: ignore[misc]
     """A forest that predicts numbers."""
 
     n_estimators: int = 200
     _: KW_ONLY
     max_features: Any = 1.0
 
-    @fits_rows
-    @described_by(ForestClassifier.fit)
-    def fit(
-        self, X: object, y: object, sample_weight: ArrayLike | None = None, *, copies: str = "draws"
-    ) -> Self:
-        """Grow the trees."""
-        fit_members(ForestTrees(self, NumberAnswers(self)), X, y, sample_weight, copies)
-        return self
+    _answers_kind = NumberAnswers
+
+    @property
+    def certificate_(self) -> Certificate:
+        """Raises NotCertified: the theorems bound classification errors only."""
+        raise outside.no_certificate()
+
+    @property
+    def oob_prediction_(self) -> NDArray[np.float64]:
+        """Means of the out-of-bag predictions."""
+        return outside.oob_prediction(self)
 
     @takes_rows
     def predict(self, X: object) -> NDArray[np.float64]:
@@ -220,16 +222,6 @@ class ForestRegressor(RegressorMixin, ForestParameters):  # type: ignore[misc]
         """Return the R² of the predictions."""
         return r_squared(self, X, y, sample_weight)
 
-    @property
-    def certificate_(self) -> Certificate:
-        """Raises NotCertified: the theorems bound classification errors only."""
-        raise no_certificate()
-
-    @property
-    def oob_prediction_(self) -> NDArray[np.float64]:
-        """Means of the out-of-bag predictions."""
-        return answers_outside(self, "oob_prediction_").predictions
-
     @takes_rows
     def permutation_importances(
         self, X: object, y: object, repeats: int = 5, random_state: object = None
@@ -241,15 +233,3 @@ class ForestRegressor(RegressorMixin, ForestParameters):  # type: ignore[misc]
 
         measure = SQUARE
         return shuffled(self, with_targets(self, X, y), measure, repeats, random_state)
-
-    @takes_rows
-    @described_by(ForestClassifier.partial_dependence)
-    def partial_dependence(
-        self,
-        features: str | int | Sequence[str | int] | None = None,
-        *,
-        top: int = 12,
-        X: object = None,
-    ) -> Shapes:
-        """Return how the mean prediction changes with each feature, as step functions."""
-        return dependence(self, features, top, X)

@@ -7,7 +7,6 @@ CERTIFIED = ("BoostClassifier", "AdaBoostClassifier", "TextBoostClassifier")
 FOREST_CLASSES = tuple(name for name in FORESTS if name.endswith("Classifier"))
 OUT_OF_BAG = ("BaggingClassifier", *FOREST_CLASSES)
 CURVES = ("sigmoid", "isotonic", "temperature")  # models/calibration.py has them, and loads SciPy
-WITHOUT_WEIGHTS = "The certificate counts rows without weights."
 
 OF_PROMISES = (
     Param("certify", None, Choice(("holdout",), optional=True), of=CERTIFIED, option="--certify"),

@@ -9,7 +9,8 @@ from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.boosting import ask_of
 from pacboost.estimators.boosting.choosing import TreesChooser
 from pacboost.estimators.boosting.choosing_words import WordsChooser
-from pacboost.estimators.boosting.text import TextBoostClassifier, text_columns
+from pacboost.estimators.boosting.text import TextBoostClassifier
+from pacboost.estimators.boosting.text_columns import text_columns
 from pacboost.estimators.parameters.trials import TrialParameters
 from pacboost.estimators.parameters.values import Values
 from pacboost.fit.ask import Ask

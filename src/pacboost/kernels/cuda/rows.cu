@@ -464,7 +464,7 @@ extern "C" __global__ void class_rows(const whole* chosen, whole count, const do
   }
 }
 
-// Set the leaves of rows that the tree was not grown on: src/native/tree/words.h, ``settle``.
+// Set the leaves of rows that the tree was not grown on: src/native/tree/grow.cpp, ``settle``.
 extern "C" __global__ void settle(const byte* codes, whole stride, const whole* lanes,
                                   const byte* goes_left, const int* left, const int* right,
                                   const byte* grown_on, whole rows, void* cells,

@@ -16,6 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 from pacboost.kernels.cuda import weighing
 from pacboost.kernels.cuda.device import on_gpu, row_kernel, to_gpu
 from pacboost.kernels.cuda.weighing import Origin, forget, known, logistic
+from pacboost.kernels.native import native
 
 if TYPE_CHECKING:
     from pacboost.kernels.cuda.device import Array, GpuArray
@@ -206,8 +207,8 @@ def _sums_of(
     sums[0] += sums_on_gpu.get()
 
 
-def log_costs(margins: GpuArray, size: int, sums: NDArray[np.float64]) -> None:
-    """Sum the logistic costs of rows, span by span."""
+def _log_costs(margins: GpuArray, size: int, sums: NDArray[np.float64]) -> None:
+    """Sum the logistic costs of two classes, span by span."""
     costs = known(weighing.COSTS, margins)
     if costs is not None:
         sums[:] = costs[0]
@@ -222,7 +223,11 @@ def potential(
     kind: int, margins: GpuArray, base: Array, size: int, sums: NDArray[np.float64]
 ) -> None:
     """Sum the costs of the margins of rows, span by span."""
-    sums_on_gpu, base, (rows, outputs) = _zeros(sums.shape, np.float64), to_gpu(base), margins.shape
+    rows, outputs = margins.shape
+    if kind == native.LOGISTIC and outputs == base.size == 1 and base[0] == 1:
+        _log_costs(margins.reshape(-1), size, sums)
+        return
+    sums_on_gpu, base = _zeros(sums.shape, np.float64), to_gpu(base)
     _launch("potential", (
         int64(kind), margins, base, int64(base.size), int64(rows), int64(outputs), int64(size),
         sums_on_gpu,
@@ -270,6 +275,6 @@ TWINS: dict[str, Callable[..., None]] = {
     twin.__name__: twin
     for twin in (
         pair_up, logistic, softmax, exponential, exponential_cells, cell_sums,
-        class_sums, log_costs, potential, mistakes, class_rows, wrong_classes,
+        class_sums, potential, mistakes, class_rows, wrong_classes,
     )
 }  # fmt: skip

@@ -22,6 +22,7 @@ from pacboost.hypotheses.forest import Forest
 from pacboost.hypotheses.shapes import Counts
 from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.vote_digest import asked
+from pacboost.ledgers.counterexample import Counterexample
 from pacboost.ledgers.ledger import UNCOMPARED, HardRow, Ledger, Refill, Round
 from pacboost.models.calibration import Calibration
 from pacboost.models.file import container, parts
@@ -54,6 +55,8 @@ BESIDE: dict[str, Callable[[Any], Any]] = {
 each returns plain values, with NumPy arrays for many numbers. A forest has neither answering nor
 counts."""
 
+COUNTER = "counterexample"
+"""The field of a ledger that only a broken promise leaves."""
 ROUNDS = {"rounds": (Round, UNCOMPARED), "refills": (Refill, ("seconds",)), "hard": (HardRow, ())}
 """The records of a ledger, and their fields that are stored outside the model."""
 ASKED = ("asked", "asked_to_certify", "price")
@@ -142,11 +145,13 @@ def _about(model: Model) -> dict[str, Any]:
 
 
 def _ledger_written(ledger: Ledger) -> dict[str, Any]:
-    names = [field.name for field in fields(Ledger) if field.name not in ROUNDS]
+    names = [field.name for field in fields(Ledger) if field.name not in (*ROUNDS, COUNTER)]
     written: dict[str, Any] = {name: getattr(ledger, name) for name in names}
     for name in ASKED:  # few runs ask an oracle, and files of others are as they were
         if not written[name]:
             del written[name]
+    if ledger.counterexample is not None:
+        written[COUNTER] = ledger.counterexample.to_dict()
     for name, (kind, outside) in ROUNDS.items():
         entries = getattr(ledger, name)
         inside = [field.name for field in fields(kind) if field.name not in outside]
@@ -155,7 +160,9 @@ def _ledger_written(ledger: Ledger) -> dict[str, Any]:
 
 
 def _ledger_read(part: Fields, about: Fields) -> Ledger:
-    values = checked(part, Ledger, skip=ROUNDS)
+    values = checked(part, Ledger, skip=(*ROUNDS, COUNTER))
+    if COUNTER in part:
+        values[COUNTER] = part.made(COUNTER, Counterexample.from_dict)
     for name, (kind, _) in ROUNDS.items():
         inside = part.part(name)
         count = inside.whole("count", 0, 2**31)

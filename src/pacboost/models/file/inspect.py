@@ -1,4 +1,4 @@
-"""A summary of a model file, without loading the compiler or building the model."""
+"""A summary of a model file, without loading the kernels or building the model."""
 
 from __future__ import annotations
 

@@ -208,6 +208,9 @@ def _check_ledger(ledger: Ledger, classes: int) -> None:
         _check_round(f"ledger.rounds[{place}]", entry, ledger)
     check_numbers("ledger.refills", ledger.refills)
     check_numbers("ledger.hard", ledger.hard)
+    counter = ledger.counterexample
+    if counter is not None and (problem := counter.problem(len(ledger.rounds))):
+        raise ValueError(f"ledger.counterexample: {problem}")
     ledger.columns()
     # the numbers have to go through the theorem, whether or not it certifies anything
     with suppress(NotCertified):

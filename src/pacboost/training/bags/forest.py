@@ -61,8 +61,7 @@ class ForestBags(Bags):
             total = self.rows if ends is None else int(ends[-1])
             places = generator.integers(total, size=self.drawn)
             places = places if ends is None else np.searchsorted(ends, places, side="right")
-            counts = np.zeros(order.size, np.int64)
-            native.count_drawn(order, places, counts)
+            counts = np.bincount(order[places], minlength=order.size)
         return Bag(counts, None, int(generator.integers(2**31)))
 
 

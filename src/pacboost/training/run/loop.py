@@ -19,10 +19,11 @@ import numpy as np
 
 from pacboost.boosters.booster import Booster, RevisingBooster
 from pacboost.boosters.bounded_weights import FilteringBooster
-from pacboost.errors import ParameterError
+from pacboost.errors import LearnerError, ParameterError
 from pacboost.hypotheses.hypothesis import Hypothesis, Names
 from pacboost.hypotheses.vote import Vote
 from pacboost.learners.learner import Capacity, Learner
+from pacboost.ledgers.counterexample import Counterexample, counterexample
 from pacboost.ledgers.ledger import HardRow, Ledger, Round
 from pacboost.numerics.memory import in_host_memory
 from pacboost.samples.fingerprint import Fingerprint
@@ -101,7 +102,10 @@ class Run(RunSoFar):
             # A rule without an edge would get no vote. Dropping it keeps round numbers and places
             # in the opening equal.
             del self.opening[len(self.done)]
-        return self.rounds.find(self.state, len(self.done) + 1)
+        try:
+            return self.rounds.find(self.state, len(self.done) + 1)
+        except LearnerError as problem:
+            raise problem.in_round(len(self.done) + 1) from problem.__cause__
 
     def up_to(self, rounds: int, at_once: int = MAX_ROUNDS_PER_CALL) -> Iterator[FinishedRound]:
         """Advance to this number of rounds in all.
@@ -306,7 +310,16 @@ class Run(RunSoFar):
             several_labels=self.outputs > 1 and self.sample.labels is None,
             revised=self.booster.revises,
             hard=self._hard(),
+            counterexample=self._counterexample(),
         )
+
+    def _counterexample(self) -> Counterexample | None:
+        found = self.stopped is None or self.stopped.kind is not Stop.NO_EDGE
+        witness = self.booster.witness(self.state, found=found)
+        if witness is None:
+            return None
+        promised, numbers = self.booster.promise, self.sample.numbers
+        return counterexample(promised, witness.weights, witness.kinds, witness.columns, numbers)
 
     def _hard(self) -> list[HardRow]:
         if self.sample.targets is not None or not self.done:

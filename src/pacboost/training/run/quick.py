@@ -212,9 +212,7 @@ class QuickRounds:
     def _inputs(self, first: int, n_rounds: int) -> RoundInputs:
         shown = self.run.rounds.shown
         keys = [shown.seed_of(first + k, 0) << KEY_BITS for k in range(n_rounds)]
-        size = 0 if shown.all_rows else self.trees.work.rows.size
-        chosen = np.empty(size, dtype=np.uint32)
-        return RoundInputs(np.array(keys, dtype=np.int64), self.loss.rates(n_rounds), chosen)
+        return RoundInputs(np.array(keys, dtype=np.int64), self.loss.rates(n_rounds))
 
     def _room(self, n_rounds: int) -> Records:
         leaves, spans = self.trees.leaves, sum_count(self.run.sample.n_rows)
