@@ -53,11 +53,11 @@ class ArrayOracle(AbstractOracle):
         *,
         replace: bool = False,
     ) -> None:
-        self._looked_at = np.empty(0, dtype=np.int64)
         if is_frame(X) and not are_numbers(X):
             cells = columns_of(X)
-            self._looked_at = rows_to_learn(len(next(iter(cells.values()))))
-            some = {name: column[self._looked_at] for name, column in cells.items()}
+            rows = rows_to_learn(len(next(iter(cells.values()))))
+            self._looked_at = rows.astype(np.uint64)
+            some = {name: column[rows] for name, column in cells.items()}
             self.learned = LearnedColumns.learn(some, "X")
         self._held = hold(X, y, self.learned)
         self.names, self.n_columns = self._held.names, self._held.n_columns
@@ -81,8 +81,7 @@ class ArrayOracle(AbstractOracle):
         return other
 
     def looked_at(self, rows: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        numbers = rows if self._only is None else self._only[rows.astype(np.intp)]
-        return np.isin(numbers, self._looked_at)
+        return super().looked_at(rows if self._only is None else self._only[rows.astype(np.intp)])
 
     def _upcoming(self, n: int) -> Batch:
         last = self._row + whole("n", n, 1)

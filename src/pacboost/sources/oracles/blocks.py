@@ -20,7 +20,6 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacboost.errors import DataError
 from pacboost.numerics.checks import whole
@@ -120,10 +119,6 @@ class BlockOracle(AbstractOracle):
         self._ahead: deque[Future[RowBlock | None]] = deque()
         self._reader: ThreadPoolExecutor | None = None
         self._spares_memory = False
-        self._looked_at = np.empty(0, dtype=np.uint64)
-
-    def looked_at(self, rows: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        return np.isin(rows, self._looked_at)
 
     def learn_columns(
         self, cells_of: Callable[[int], Any], where: str, spelling: Spelling | None = None

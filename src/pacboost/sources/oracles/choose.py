@@ -10,7 +10,6 @@ from typing import Any
 from pacboost.errors import FileError, ParameterError
 from pacboost.parallel.cluster import Cluster
 from pacboost.parallel.remote_task import THIS_PROCESS, worker_name
-from pacboost.sources.data_file import PACKED
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.optional import is_collection
 from pacboost.sources.oracles import arrow
@@ -20,7 +19,6 @@ from pacboost.sources.oracles.dask_collections import DaskOracle
 from pacboost.sources.oracles.examples import ExampleOracle, is_example
 from pacboost.sources.oracles.files import File, find_files
 from pacboost.sources.oracles.oracle import AbstractOracle
-from pacboost.sources.oracles.packed import PackedOracle
 from pacboost.sources.oracles.remote import RemoteOracle, SpreadOracle
 from pacboost.sources.oracles.remote_files import RemoteFile
 from pacboost.sources.oracles.row_block import split_frame
@@ -28,19 +26,13 @@ from pacboost.sources.oracles.sql import sql
 from pacboost.sources.oracles.stream import StreamOracle
 from pacboost.sources.oracles.svmlight import SvmlightOracle
 
-PACKED_TEXT = ("csv", "tsv", "jsonl", "ndjson", "json")
-IN_ORDER = (
-    *(f".{kind}{packing}" for kind in PACKED_TEXT for packing in PACKED),
-    ".jsonl", ".ndjson", ".json", ".feather", ".arrow", ".ipc",
-)  # fmt: skip
-"""Files that can only be read from their beginning."""
+COMPRESSED = (".csv.gz", ".csv.bz2", ".csv.zst", ".csv.xz", ".csv.zip")
 DATABASES = (".duckdb", ".ddb")
 KINDS: dict[tuple[str, ...], Callable[..., AbstractOracle]] = {
     arrow.SUFFIXES: arrow.ParquetOracle,
     CsvOracle.suffixes: CsvOracle,
     SvmlightOracle.suffixes: SvmlightOracle,
     DATABASES: sql,
-    IN_ORDER: PackedOracle,
 }
 
 
@@ -102,7 +94,13 @@ def _from_object(
 def _from_files(
     source: Any, target: str | None, seed: int, options: dict[str, Any]
 ) -> AbstractOracle:
-    files = find_files(source, tuple(suffix for kind in KINDS for suffix in kind))
+    files = find_files(source, (*(suffix for kind in KINDS for suffix in kind), *COMPRESSED))
+    packed = [file for file in files if file.name.lower().endswith(COMPRESSED)]
+    if packed:
+        raise FileError(
+            f"{packed[0]}: rows cannot be drawn from a compressed file. Decompress it, or write it "
+            "as Parquet, which is smaller still."
+        )
     kinds = {file: _kind(file) for file in files}
     first, *others = dict.fromkeys(kinds.values())
     if others:
@@ -121,8 +119,6 @@ def _from_files(
         if len(files) > 1:
             raise FileError(f"{files[0]} and {files[1]}: draw from one database at a time")
         return make(files[0], _named(target, "a database"), seed, **options)
-    if first == IN_ORDER and isinstance(files[0], RemoteFile):
-        raise FileError(f"{files[0]}: only Parquet files can be read from addresses")
     if first == SvmlightOracle.suffixes:  # the column of labels has no name
         return make(files, seed, **options)
     return make(files, _named(target, str(files[0])), seed, **options)

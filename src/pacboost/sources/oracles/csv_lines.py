@@ -49,6 +49,8 @@ def header_of(path: Path, sep: str) -> tuple[list[str], int, int]:
     return [name.strip() for name in names], start, line
 
 
+BLOCKS_TO_CHECK = 4
+"""Number of blocks that are parsed to see whether all columns are numbers: 30 MB in .2 s."""
 MAX_LETTERS_FOR_ALL_CASES = 8
 """Arrow needs a list of all spellings of words for missing values, 2^8 for 8 letters."""
 
@@ -114,7 +116,7 @@ class CsvOracle(LineOracle):
 
     def _are_numbers(self) -> bool:
         """Check whether the columns of some blocks are numbers, as Arrow or Python reads them."""
-        for block in in_time(blocks_to_learn(len(self._blocks))):
+        for block in in_time(blocks_to_learn(len(self._blocks))[:BLOCKS_TO_CHECK]):
             lines = self._blocks[block]
             content = self._content(lines)
             try:

@@ -116,7 +116,7 @@ class DaskOracle(SpreadOracle):
         for facts in self._facts:
             where, elsewhere = f"partition {facts.number}", f"partition {first.number}"
             refuse_other(facts.names or (), where, first.names or (), elsewhere)
-        looked_at = () if self.learned is None else self._looked_at.tolist()
+        looked_at = self._looked_at.tolist()
         super().__init__(seed, len(self._facts))
         # empty partitions are no blocks
         blocks = {facts.number: block for block, facts in enumerate(self._facts)}

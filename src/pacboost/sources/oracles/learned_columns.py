@@ -40,10 +40,10 @@ class LearnedColumns:
     def learn(
         cls, cells: Mapping[str, Any], where: str, spelling: Spelling | None = None
     ) -> LearnedColumns:
-        """Learn the kinds of columns, and note texts that are read as something else."""
+        """Learn the kinds of columns."""
         spelling = spelling or Spelling()
         origin = CellOrigin(spelling, f"{where}: ")
-        table = FrameTable.learn(_series(cells), origin=origin, note=True)
+        table = FrameTable.learn(_series(cells), origin=origin)
         return cls(table.names, table.levels, spelling)
 
     @property

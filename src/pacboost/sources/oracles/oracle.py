@@ -162,6 +162,8 @@ class AbstractOracle(ABC):
     """Bytes that reading takes in addition to blocks."""
     learned: LearnedColumns | None = None
     """What columns hold that are no numbers; None if there are none."""
+    _looked_at: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
+    """The identities of the rows that the columns were learned from."""
     asks: bool = False
     """Whether every example is asked for and may cost, so that none is drawn ahead."""
     late_labels: bool = False
@@ -212,7 +214,12 @@ class AbstractOracle(ABC):
 
     def looked_at(self, rows: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Return which rows the columns were learned from, given their identities."""
-        return np.zeros(rows.size, dtype=np.bool_)
+        return np.isin(rows, self._looked_at)
+
+    @property
+    def n_looked_at(self) -> int:
+        """The number of rows that the columns were learned from."""
+        return self._looked_at.size
 
     @property
     def about_rows(self) -> int | None:

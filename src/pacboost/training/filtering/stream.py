@@ -268,7 +268,7 @@ class BlockRows(Stream):
         self, oracle: AbstractOracle, seed: int, apart: int, testing: int, copies: str = "draws"
     ) -> None:
         super().__init__(oracle, seed, apart)
-        rows = max(1, oracle.about_rows or 1)
+        rows = max(1, (oracle.about_rows or 1) - oracle.n_looked_at)
         max_share = 1.0 if oracle.n_rows is not None else 0.5  # the number of rows is a guess
         self._certify = min(max_share, apart / rows)
         share = self._certify + min(testing / rows, (1 - self._certify) / 2)
