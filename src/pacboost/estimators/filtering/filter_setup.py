@@ -28,7 +28,7 @@ from pacboost.learners.learner import Learner
 from pacboost.models.file.checkpoint import load as load_checkpoint
 from pacboost.models.model import answer_names
 from pacboost.models.schema import ColumnOptions, Schema
-from pacboost.sources.dataframe import is_frame
+from pacboost.sources.dataframe import columns_of, is_frame
 from pacboost.sources.given import GivenRows
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.oracles.arrays import ArrayOracle
@@ -200,7 +200,9 @@ def check_rows(options: ColumnOptions, X: object, y: object) -> tuple[Schema, An
         return Schema(X.shape[1], owner=options.owner), X, labels
     if not options.as_they_came and is_frame(X) and not are_numbers(X):
         # ArrayOracle learns the columns, from rows that do not certify
-        return Schema(X.shape[1], owner=options.owner), X, read_labels(y, len(X))
+        columns = columns_of(X)
+        n_rows = len(next(iter(columns.values())))
+        return Schema(len(columns), owner=options.owner), X, read_labels(y, n_rows)
     X = options.divisible(X)
     schema, table = Schema.learn(X, options)
     labels = read_labels(y, table.n_rows)

@@ -81,7 +81,9 @@ class ArrayOracle(AbstractOracle):
         return other
 
     def looked_at(self, rows: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        return super().looked_at(rows if self._only is None else self._only[rows.astype(np.intp)])
+        if self._only is not None:
+            rows = self._only[rows.astype(np.intp)].astype(np.uint64)
+        return super().looked_at(rows)
 
     def _upcoming(self, n: int) -> Batch:
         last = self._row + whole("n", n, 1)

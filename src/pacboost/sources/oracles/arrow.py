@@ -130,6 +130,7 @@ class ParquetOracle(SpreadOracle):
         self._files = files.find_files(source, SUFFIXES)
         self._stamps = {path.absolute(): files.stamp(path) for path in self._files}
         self._groups: list[RowGroup] = []
+        self._has_texts = False
         for file, path in enumerate(self._files):
             with parquet_file(path, str(path)) as parquet:
                 self._look_at(file, parquet)
@@ -151,11 +152,18 @@ class ParquetOracle(SpreadOracle):
         schema, where = parquet.schema_arrow, str(self._files[file])
         path = self._files[file].absolute()
         names = files.features(schema.names, self._target, self._left_out, where)
-        self._has_texts = has_texts(schema, names) or (file > 0 and self._has_texts)
+        self._has_texts |= has_texts(schema, names)
         kind = schema.field(self._target).type
         if file == 0:
-            self.names, self._kind = names, kind
+            self.names, self._kind, self._first_schema = names, kind, schema
         files.refuse_other(names, where, self.names, str(self._files[0]))
+        for name in names:
+            here, there = schema.field(name).type, self._first_schema.field(name).type
+            if row_block.is_number(here) != row_block.is_number(there):
+                raise DataError(
+                    f"{where}: column {name!r} is {here}, but in {self._files[0]} it is {there}; "
+                    "make the types the same"
+                )
         if row_block.is_number(kind) != row_block.is_number(self._kind):
             raise DataError(
                 f"{where}: the target {self._target!r} is {kind}, but in {self._files[0]} it is "

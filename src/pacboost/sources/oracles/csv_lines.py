@@ -55,6 +55,10 @@ MAX_LETTERS_FOR_ALL_CASES = 8
 """Arrow needs a list of all spellings of words for missing values, 2^8 for 8 letters."""
 
 
+class TextCellError(FileError):
+    """A cell of a column of numbers holds text."""
+
+
 class CsvOracle(LineOracle):
     """The rows of CSV files with a header.
 
@@ -88,7 +92,7 @@ class CsvOracle(LineOracle):
         words = frozenset(word.strip().lower() for word in missing)
         self._spelling = Spelling(words, decimal_comma=self._sep == ";")
         self._nulls = sorted(text for word in words for text in _cases(word))
-        self._sources = self.names
+        self._sources, self.n_columns = self.names, len(self.names)
         self._kind: type = str
         if not self._are_numbers():
             self.learned = self.learn_columns(self._texts, str(self._files[0]), self._spelling)
@@ -124,15 +128,19 @@ class CsvOracle(LineOracle):
             except ValueError:
                 try:
                     self._parse_cells(lines, content)
-                except (FileError, DataError):
+                except TextCellError:
                     return False
         return True
 
     def _texts(self, block: int) -> Any:
         """Read the features of a block as texts, to learn what they hold."""
         lines = self._blocks[block]
-        texts = dict.fromkeys(self.names, self._pa.string())
-        return self._arrow(lines, self._content(lines), texts, [])
+        texts, content = dict.fromkeys(self.names, self._pa.string()), self._content(lines)
+        try:
+            return self._arrow(lines, content, texts, [])
+        except ValueError:  # also the class of Arrow's errors
+            rows = [cell for _, cell in self._cells(lines, content)]
+            return self._pa.table({name: [cell[name] for cell in rows] for name in self.names})
 
     def read(self, block: int) -> RowBlock:
         release_memory()
@@ -182,23 +190,16 @@ class CsvOracle(LineOracle):
 
     def _parse_cells(self, lines: Lines, content: bytes) -> RowBlock:
         """Parse a block cell by cell; errors name the line."""
-        header, spelling = self._headers[lines.file], self._spelling
+        spelling = self._spelling
+        plain = self._sources if self.learned is None else sorted(plain_numbers(self.learned))
         rows: list[Any] = []
         labels: list[Any] = []
-        for line, cells in self._rows(lines, content):
-            where = f"{self._files[lines.file]}, line {line}"
-            if len(cells) != len(header):
-                raise FileError(
-                    f"{where}: has {len(cells)} cells, but the header has {len(header)}. "
-                    "Correct or remove the line."
-                )
-            cell = dict(zip(header, cells, strict=True))
+        for where, cell in self._cells(lines, content):
             label = cell[self._target].strip()
-            texts = [cell[name] for name in self._sources]
-            numbers = texts if self.learned is not None else spelling.numbers(texts)
+            numbers = spelling.numbers(cell[name] for name in plain)
             if numbers is None:
-                name = next(name for name in self._sources if not spelling.is_number(cell[name]))
-                raise FileError(f"{where}: {refuse_text([f'{name} ({cell[name]!r})'])}")
+                name = next(name for name in plain if not spelling.is_number(cell[name]))
+                raise TextCellError(f"{where}: {refuse_text([f'{name} ({cell[name]!r})'])}")
             if spelling.is_missing(label):
                 raise DataError(f"{where}: {NO_LABEL}")
             try:
@@ -208,13 +209,25 @@ class CsvOracle(LineOracle):
                     f"{where}: the label is {label!r}, but the first labels of "
                     f"{self._files[0]} have type {self._kind.__name__}. Use one type for all."
                 ) from problem
-            rows.append(numbers)
+            rows.append(numbers if self.learned is None else [cell[n] for n in self._sources])
         if self.learned is not None:
             columns = zip(self._sources, zip(*rows, strict=True), strict=True)
-            cells = {name: np.array(column, dtype=object) for name, column in columns}
-            return RowBlock(cells, np.array(labels), learned=self.learned)
+            read = {name: np.array(column, dtype=object) for name, column in columns}
+            return RowBlock(read, np.array(labels), learned=self.learned)
         values = np.array(rows, dtype=np.float64).reshape(len(rows), self.n_columns)
         return RowBlock(values, np.array(labels), self.names)
+
+    def _cells(self, lines: Lines, content: bytes) -> Iterator[tuple[str, dict[str, str]]]:
+        """Yield the place and the cells by name of each row of a block."""
+        header = self._headers[lines.file]
+        for line, cells in self._rows(lines, content):
+            where = f"{self._files[lines.file]}, line {line}"
+            if len(cells) != len(header):
+                raise FileError(
+                    f"{where}: has {len(cells)} cells, but the header has {len(header)}. "
+                    "Correct or remove the line."
+                )
+            yield where, dict(zip(header, cells, strict=True))
 
     def _rows(self, lines: Lines, content: bytes | None = None) -> Iterator[tuple[int, list[str]]]:
         """Yield the number of the last line and the cells of each row of a block."""

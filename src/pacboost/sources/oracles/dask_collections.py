@@ -23,6 +23,7 @@ from pacboost.sources.oracles.row_block import (
     arrow_table,
     distinct,
     hold,
+    hold_frame,
     split_frame,
 )
 
@@ -48,10 +49,10 @@ def hold_partition(
 ) -> RowBlock:
     """Make rows of a computed partition, or of a pair (X, y); check the number of rows."""
     if len(parts) == 1:
-        X, y = split_frame(parts[0], str(target), drop, f"partition {number}")
+        data = hold_frame(parts[0], str(target), drop, f"partition {number}", learned)
     else:
         X, y = parts
-    data = hold(X, y[:, 0] if isinstance(y, np.ndarray) and y.ndim == 2 else y, learned)
+        data = hold(X, y[:, 0] if isinstance(y, np.ndarray) and y.ndim == 2 else y, learned)
     if rows not in (None, data.n_rows):
         raise DataError(
             f"partition {number}: has {data.n_rows} rows, but had {rows} before. A partition must "
@@ -98,7 +99,7 @@ class DaskOracle(SpreadOracle):
     ) -> None:
         self._how: tuple[Any, ...] = target, tuple(drop), None
         self._parts = _partitions(source, target)
-        X = source[0] if isinstance(source, tuple) else source
+        X: Any = source[0] if isinstance(source, tuple) else source
         others = [name for name in (target, *drop) if name is not None]
         if hasattr(X, "columns") and not are_numbers(X._meta.drop(columns=others, errors="ignore")):
             super().__init__(seed, len(self._parts))

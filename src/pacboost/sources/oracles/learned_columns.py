@@ -15,13 +15,14 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.errors import warn_once
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.kinds.column import CellOrigin
 from pacboost.sources.kinds.order import PLAIN
 from pacboost.sources.levels import Levels
 from pacboost.sources.oracles.shuffle import Shuffle, key
-from pacboost.sources.spelling import Spelling
+from pacboost.sources.spelling import Spelling, spoilt
 
 BLOCKS_TO_LEARN, ROWS_TO_LEARN = 16, 50_000
 """The most blocks, and rows, by which columns are learned: a level that a row in 10,000 has is
@@ -44,6 +45,14 @@ class LearnedColumns:
         spelling = spelling or Spelling()
         origin = CellOrigin(spelling, f"{where}: ")
         table = FrameTable.learn(_series(cells), origin=origin)
+        for j, levels in table.levels.columns.items():
+            odd = spoilt([str(level) for level in levels], spelling)
+            if odd is not None:
+                warn_once(
+                    f"{where}: column {table.name(j)!r} holds mostly numbers and is read as "
+                    f"categories, because {odd!r} is not a number. Write plain numbers, or leave "
+                    "such cells empty"
+                )
         return cls(table.names, table.levels, spelling)
 
     @property

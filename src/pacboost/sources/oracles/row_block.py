@@ -326,7 +326,8 @@ def are_numbers(X: object) -> bool:
 
 def arrow_table(X: object) -> ArrowTable:
     """Return a data frame as an Arrow table."""
-    return open_frame(X).to_arrow()
+    table: ArrowTable = open_frame(X).to_arrow()
+    return table
 
 
 def _hold_columns(
