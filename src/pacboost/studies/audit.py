@@ -43,7 +43,7 @@ MAX_DEPTH = 3
 WEIGHT_LEFT = 0.25
 """Of the mistakes of a slice that was named: what it does not explain is searched next."""
 NAMED_FROM = 3.0
-"""Standard deviations that a slice has to stand out by to be named, after the first: each slice that
+"""Standard deviations by which a slice has to stand out to be named, after the first: each that
 is named takes a part of delta from the others."""
 Truths = NDArray[np.bool_]
 
