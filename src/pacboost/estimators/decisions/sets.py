@@ -244,7 +244,7 @@ class PredictionSets(Decided):
         return [("labels in a set", f"{self.mean_size_:.3g} on average (an estimate)")]
 
 
-def row_shares(model: Any, X: object, score: LabelScore) -> Doubles | None:
+def row_shares(model: BaseEstimator, X: object, score: LabelScore) -> Doubles | None:
     """Return a number in [0, 1) for every row, computed from its values, if needed."""
     if not score.by_row:
         return None

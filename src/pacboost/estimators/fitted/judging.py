@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.boosters.multiclass import method_of
@@ -75,7 +76,7 @@ def staged_errors(estimator: Predictor, X: object, y: object) -> list[float]:
         return [float(rows.wrong(model, scores).mean()) for scores in model.vote.staged(rows.table)]
 
 
-def vote_of(model: Any) -> Any:
+def vote_of(model: BaseEstimator) -> Any:
     """Return the estimator that holds the vote: that inside a chosen threshold, if there is one."""
     check_is_fitted(model)
     while "estimator_" in vars(model):
