@@ -136,9 +136,8 @@ def sets(
         parts = "group", list(names), group[rows.kept]
         cutoffs, certified = _cutoffs(rows, scores, parts, coverage, delta)
     else:
-        cutoff, certified = rows.cutoff(
-            "set_coverage", scores, coverage, delta, method=score.method
-        )
+        kind = "set_coverage"
+        cutoff, certified = rows.cutoff(kind, scores, coverage, delta, method=score.method)
         cutoffs = (cutoff,)
     column = by if isinstance(by, str) else ""
     rule = SetRule(score, coverage, cutoffs, certified, groups=names, by=column)

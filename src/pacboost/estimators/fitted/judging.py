@@ -22,8 +22,8 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.fitted.predicting import Predictor
-from pacboost.fit.certify import JudgedRows
 from pacboost.fit.examples import label_rows
+from pacboost.fit.judging import JudgedRows
 from pacboost.fit.targets import read_targets
 from pacboost.hypotheses.vote import Scores
 from pacboost.kernels.threads import using
