@@ -33,7 +33,7 @@ Fit probabilities to scores on ``validation_fraction`` of the rows, held back fo
 "isotonic" needs 1,000 such rows; with fewer, "sigmoid" is used instead, with a warning.
 """, of=("AdaBoostClassifier", "TextBoostClassifier")),
     Param("calibrate", "auto", Choice(("auto", *CURVES), optional=True), of=("BoostClassifier",)),
-    Param("edge", None, Number(optional=True), of=(FILTERED,), option="--edge"),
+    Param("edge", None, Number(optional=True), of=(CHOSEN, FILTERED), option="--edge"),
     Param("loss", "squared_error", Described("str or function"), of=("BoostRegressor",),
           option="--loss"),
     Param("quantile", None, Number(optional=True), of=("BoostRegressor",), option="--quantile"),
