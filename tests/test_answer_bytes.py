@@ -316,6 +316,7 @@ SOLVED = ("erlp stump two", "total stump two", "soft stump two")
 """Models whose fits solve equations."""
 
 
+@cache
 def here() -> dict[str, Any]:
     """Return the bytes of all answers, and of models that BLAS has a part in."""
     return {kind: digests(kind) for kind in MADE} | {

@@ -57,7 +57,7 @@ def false_alarms(seed: int) -> tuple[bool, bool]:
     return found < 0.49, twin < 0.49
 
 
-@several_runs(100, 200)
+@several_runs(30, 200)
 def test_an_answer_that_is_no_label_counts_as_no_answer_does(runs: int) -> None:
     missed, twin = np.sum([false_alarms(seed) for seed in range(runs)], axis=0)
     check_coverage("false alarms of answers that are no label", int(missed), runs, DELTA)

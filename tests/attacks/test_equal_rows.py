@@ -103,7 +103,7 @@ def test_fits_on_rows_without_measurements(way: str, runs: int) -> None:
     check_coverage(f"{way}, rows without measurements", violated, runs, DELTA)
 
 
-@several_runs(20, 300)
+@several_runs(8, 300)
 @pytest.mark.filterwarnings("ignore::pacboost.errors.InputWarning")
 def test_questions_about_rows_without_measurements(runs: int) -> None:
     violated, twin = np.zeros(4, dtype=int), 0

@@ -30,7 +30,7 @@ def false(world: int, **options: Any) -> bool:
     return certify(Threshold(), *coins(world, 400), delta=DELTA, **options).value < 0.5
 
 
-@several_runs(20, 100)
+@several_runs(12, 100)
 def test_a_seed_that_was_searched_for_has_to_be_paid_for(runs: int) -> None:
     """The best of twenty choices of rows is too good, unless it pays like twenty models."""
     tries = 20

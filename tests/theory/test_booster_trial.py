@@ -26,7 +26,7 @@ QUICK = ["adaboost", "arc_gv", "filter_boost", "gentle", "graph_separation", "lo
 
 @pytest.mark.parametrize("name", QUICK)
 def test_our_boosters_pass(name: str) -> None:
-    trial = try_booster(name, rows=60, rounds=20)
+    trial = try_booster(name, rows=60, rounds=12)
     assert trial.holds, str(trial)
     assert trial.runs == 8
 

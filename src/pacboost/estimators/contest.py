@@ -136,6 +136,7 @@ class Contest:
         share = probability("test", test)
         examples = Examples.from_rows(X, labels.shape[0], copies)
         self._assumptions = examples.assumptions
+        # copies of an example are on one side, and one of them is tested: intervals count draws
         learned, tested = map(examples.rows_of, draw(examples.count, "test", share, seed))
         return _rows(X, labels, learned), _rows(X, labels, examples.once(tested))
 

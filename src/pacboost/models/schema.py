@@ -25,6 +25,7 @@ from pacboost.models.input_checks import check_cells, checked_array, refuse_empt
 from pacboost.numerics.memory import lies_on_gpu
 from pacboost.sources.arrays import ArrayTable, CategorisedArray
 from pacboost.sources.categories import FROM_DTYPE, all_levels, find_levels
+from pacboost.sources.columns import are_records, columns_of_records
 from pacboost.sources.derived import DerivedColumn, DerivedTable
 from pacboost.sources.explained_errors import checked_by_scikit_learn, refuse_masked
 from pacboost.sources.frame_table import FrameTable
@@ -122,15 +123,18 @@ class Schema:
 
     def read(self, X: Any) -> Table:
         """Read rows as the schema was learned; raise if they do not have its columns."""
-        rows = Rows.of(X)
-        if not self.derived:
-            return self.read_given(rows)
-        given = rows.given.given_columns if isinstance(rows.given, DerivedTable) else rows
-        return DerivedTable(self.read_given(given), self.derived)
+        return self.read_rows(Rows.of(X))
 
-    def read_given(self, X: Any) -> Table:
+    def read_rows(self, rows: Rows) -> Table:
+        """Read rows whose form is known."""
+        if not self.derived:
+            return self._read_given(rows)
+        if isinstance(rows.given, DerivedTable):
+            rows = Rows.of(rows.given.given_columns)
+        return DerivedTable(self._read_given(rows), self.derived)
+
+    def _read_given(self, rows: Rows) -> Table:
         """Read rows without the columns that are derived from others."""
-        rows = Rows.of(X)
         if self.row_shape is not None:
             names, given = self.feature_names, GivenRows.of(rows)
             return given.like(self.n_columns, names, self.row_shape, self.owner)
@@ -138,8 +142,8 @@ class Schema:
             return ArrayTable(rows.given)
         if self.text is not None:
             return self.text.transform(rows.given)
-        if isinstance(rows, FrameRows):
-            return self._read_frame(rows)
+        if isinstance(rows, FrameRows) or are_records(rows.given):
+            return self._read_named(rows)
         X = _in_reach(rows.given)
         if isinstance(X, FrameTable) and self.feature_names is not None and X.levels != self.levels:
             X = FrameTable.like(X.as_given, self.feature_names, self.levels, X.origin)
@@ -154,16 +158,16 @@ class Schema:
         if self.text is not None:
             return _hashed(self.text.lines(X))
         if not self.levels:
-            return self.read_given(X)
+            return self._read_given(Rows.of(X))
         # two rows with different unknown levels are different rows, though both are read as unknown
         levels = all_levels(self.levels, self.feature_names, X, other)
-        return replace(self, levels=levels).read_given(X)
+        return replace(self, levels=levels)._read_given(Rows.of(X))
 
     def remembered(self, X: Any) -> Table:
         """Return what a sketch stores of rows: their table, or hashes of texts."""
         if self.text is not None:
             return self.comparable(self.text.read(X))
-        return self.read_given(X)
+        return self._read_given(Rows.of(X))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the values that model files hold under "model"; column names are apart."""
@@ -197,12 +201,34 @@ class Schema:
 
     def _read_array(self, X: Any) -> Table:
         """Read an array, a list or a sparse matrix."""
+        shape = np.shape(X)
+        if self.levels.in_parts and len(shape) == 2 and shape[1] != self.n_columns:
+            raise DataError(
+                "X has no column names; the model was fitted on a frame with dates, so pass a "
+                "frame, or rows as dictionaries"
+            )
         if self.levels and not sparse.issparse(X):
             raw = _raw_cells(X)
             if raw.ndim == 2 and raw.size:
                 return CategorisedArray(_validated(self._stand_in(), raw, reset=False), self.levels)
         array = checked_array(self._stand_in(), X, reset=False)
         return _recoded(_table_of(array), self.levels)
+
+    def _read_named(self, rows: Rows) -> FrameTable:
+        """Read a data frame, or rows that name their cells, by the names of the columns in fit."""
+        if isinstance(rows, FrameRows):
+            return self._read_frame(rows)
+        if self.names is None:
+            raise DataError(
+                f"X names its cells, but {self.owner} was fitted to rows without names; give "
+                f"rows of {self.n_columns} numbers"
+            )
+        first = rows.given[0] if isinstance(rows.given, list | tuple) else rows.given
+        # the parts of a date may be given as numbers, as in a frame
+        in_parts = {*self.names} <= {*first.keys()}
+        sources = self.names if in_parts else dict.fromkeys(self.levels.sources(self.names))
+        cells = columns_of_records(rows.given, list(sources))
+        return FrameTable.like(cells, self.names, self.levels)
 
     def _read_frame(self, rows: FrameRows) -> FrameTable:
         """Read a data frame by the names that its columns had in fit."""
@@ -281,7 +307,7 @@ def _hashed(lines: list[str]) -> ArrayTable:
 
 def _in_reach(X: Any) -> Any:
     """Return rows in GPU memory as a table, or copied to the CPU."""
-    if not lies_on_gpu(X):
+    if isinstance(X, np.ndarray | list) or sparse.issparse(X) or not lies_on_gpu(X):
         return X
     from pacboost.samples.gpu_rows import open_gpu_array
 

@@ -24,6 +24,8 @@ from pacboost.ledgers.counterexample import Counterexample
 from pacboost.numerics.markup import bold, facts
 from pacboost.numerics.percent import percent_digits
 
+# A vote that expects the errors it makes meets noise; one that expects half of them was too sure of
+# rows it knew.
 OVERFIT_SHARE = 0.5
 """A vote has overfitted if its expected error and its training error are both below this share of
 the error on certifying rows: it then needs more training rows."""
@@ -149,6 +151,7 @@ def judge(
         reason = _why(rate, evidence)
     else:
         what = "groups" if certificate.of_what == wording.NEW_GROUPS else "examples"
+        # the forecast assumes that mistakes stay as rare, which is known to a digit or two
         step = int(10 ** max(0, len(str(n_more)) - 2))  # two digits are enough for a forecast
         number = f"{math.ceil(n_more / step) * step:,}"
         reason = f"about {number} more certified {what} would suffice if mistakes stay as rare"

@@ -80,7 +80,7 @@ def test_hold_out_rows_of_fit_certify_its_answers() -> None:
 
 def test_twin_training_rows_certify_nothing() -> None:
     """Labels are coin flips, so half of all answers are wrong; training rows know better."""
-    generator, runs, violations = np.random.default_rng(0), 20, 0
+    generator, runs, violations = np.random.default_rng(0), 10, 0
     for seed in range(runs):
         words = [f"u{number}" for number in range(100)]
         labels = generator.choice(["yes", "no"], size=100)
@@ -265,5 +265,5 @@ def failures(runs: int, *, honest: bool) -> int:
 
 
 def test_the_promise_is_kept_and_a_twin_is_rejected() -> None:
-    check_coverage("error among the answered, chosen", failures(60, honest=True), 60, 0.05)
-    check_rejected("threshold by the error that was seen", failures(60, honest=False), 60, 0.05)
+    check_coverage("error among the answered, chosen", failures(30, honest=True), 30, 0.05)
+    check_rejected("threshold by the error that was seen", failures(30, honest=False), 30, 0.05)

@@ -194,7 +194,7 @@ def broken(model: Any, method: str, by_class: bool, runs: int, rows: int) -> int
 FRESH_MANY, LABELS_MANY = world(30_000, 3)
 
 
-@several_runs(60, 400)
+@several_runs(40, 400)
 @pytest.mark.parametrize(
     ("method", "by_class"), [("lac", False), ("aps", True), ("raps", False), ("lac", True)]
 )
@@ -209,5 +209,5 @@ def test_the_promise_on_average_is_rejected(model: Any, monkeypatch: Any) -> Non
     monkeypatch.setattr(
         calibration_rows, "covering_rank", lambda n, coverage, _: average_rank(n, coverage)
     )
-    failed = broken(model, "lac", False, 60, 800)
-    check_rejected("sets of a classifier that cover on average", failed, 60, 0.05)
+    failed = broken(model, "lac", False, 40, 800)
+    check_rejected("sets of a classifier that cover on average", failed, 40, 0.05)

@@ -21,6 +21,7 @@ ESTIMATORS = {
     "filtering": ("FilterBoostClassifier",),
 }
 """The classes that a way of fitting is; their parameters are its options."""
+# An option that a way of fitting would ignore is refused: silence would look like consent.
 IN_MEMORY = ("chosen", "by_hand", "numbers")
 OTHERS = {
     "groups": ("chosen",), "time_column": ("chosen",), "hardest": ("by_hand",),
@@ -244,11 +245,18 @@ def command(
     """
     from pacboost.cli.commands.fit_filtering import by_filtering, run_filtering
 
+    no_file = next((str(path) for path in data[1:] if not path.exists()), None)
+    is_named = context.get_parameter_source("categories") is ParameterSource.COMMANDLINE
+    if no_file is not None and is_named:
+        raise click.UsageError(
+            f"--categories takes no names; {no_file!r} was read as a second file"
+        )
     if by_filtering(data, arguments):
         refuse_others(context, "filtering")
         run_filtering(data, target, output, arguments)
         return
     if target is None:
+        # only after filtering, as lines of svmlight begin with the label and have no column of it
         raise click.MissingParameter(ctx=context, param_hint="'--target'", param_type="option")
     named = isinstance(arguments["learner"], str)
     way = "by_hand" if named or arguments["booster"] is not None else "chosen"

@@ -58,6 +58,7 @@ class NumberAnswers:
         """Return the averages and their R²."""
         assert isinstance(outside, Averages)
         predicted, has_answer = outside.mean(), outside.counts > 0
+        # the variance that R² divides by is 0 for one row
         if np.count_nonzero(has_answer) < 2:
             return OutOfBagAnswers(predicted)
         score = r2_score(outside.truth[has_answer], predicted[has_answer])
@@ -107,6 +108,7 @@ class Classes:
     def targets(self, rows: LabelledRows) -> tuple[NDArray[Any], int]:
         """Return the number of each row's class or set of labels."""
         choices = len(self.choices)
+        # with one class all signs are +1, which stands for the second of two
         return np.minimum(rows.classes(), choices - 1), choices
 
     def ask_outside(
@@ -115,6 +117,8 @@ class Classes:
         """Count votes out of bag, and joint mistakes of pairs if the bound needs them."""
         estimator = self.estimator
         rows = bags.rows if counted is None else int(np.count_nonzero(counted))
+        # chosen by the number of rows alone: each bound has delta by itself, so that the smallest
+        # of three after a look would have three times its delta (docs/proofs/out_of_bag.md)
         way = out_of_bag.way_for(rows) if estimator.certify == "oob" else estimator.certify
         return OutOfBagVotes(
             targets, estimator.n_estimators, classes,

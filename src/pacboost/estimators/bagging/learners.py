@@ -65,6 +65,7 @@ class Learners(MemberKind):
         learner = None if asked.estimator is None else asked._learner()
         max_bins = integer("max_bins", asked.max_bins)
         some_features = bags.kept < bags.columns or bags.features_replaced
+        # a maker of trees grows them on codes of all columns
         if learner is None and some_features:
             learner = SklearnLearner(asked._default())
         if isinstance(learner, SklearnLearner):
@@ -80,6 +81,8 @@ class Learners(MemberKind):
         coded = replace(sample, bins=bins)
         if learner is not None:
             return CodesMaker(learner, coded, targets, classes), bags, counted
+        # the theorem is about the plurality of members, so each tree has one vote
+        # (docs/proofs/out_of_bag.md)
         limits = TreeLimits(bags.columns)
         maker = TreeMaker(coded, targets, classes, limits, hard=True, drawn=bags.drawn)
         return maker, bags, counted

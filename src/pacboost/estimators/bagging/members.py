@@ -117,6 +117,7 @@ class BaggingEstimator(Estimator):
             one.bins, max(2, one.classes) if classes.size else 0, np.zeros(self.n_features_in_), (),
             one.middle, one.scale, hard=classes.size > 0,
         ).grown(tree.inner for tree in trees)  # fmt: skip
+        # it names the forest of the file, whose answers are those of the bag that it was made for
         certificate = getattr(self, "_certificate", None)
         return Model(
             ledger=without_rounds("random_forest"), classes=classes, schema=self._schema,

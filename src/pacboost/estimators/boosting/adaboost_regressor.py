@@ -122,6 +122,7 @@ class AdaBoostRegressor(RegressorMixin, Estimator, BaseEnsemble):  # type: ignor
         self.estimators_: list[Any] = []
         kept: list[tuple[float, float, float, float]] = []
         for _ in range(rounds):
+            # scikit-learn keeps weights at epsilon or more; equal draws need equal weights
             weights = np.where(counts, np.maximum(weights, np.finfo(np.float64).eps), 0.0)
             model = self._make_estimator(append=False, random_state=random)
             chosen = random.choice(targets.size, targets.size, p=weights)
@@ -130,6 +131,7 @@ class AdaBoostRegressor(RegressorMixin, Estimator, BaseEnsemble):  # type: ignor
             largest = float(errors.max())
             losses = R2_LOSSES[self.loss](errors / (largest or 1.0))
             error = total(weights * losses)
+            # the vote of such a regressor would be below 0, which the bound does not allow
             if error >= 0.5 and kept:
                 break
             self.estimators_.append(model)
@@ -138,6 +140,8 @@ class AdaBoostRegressor(RegressorMixin, Estimator, BaseEnsemble):  # type: ignor
                 kept.append((vote, error, largest, -vote))
                 break
             vote = rate * log_of((1 - error) / error)
+            # exponents of at most 0 do not overflow; ``log_masses`` have the factor again, since
+            # the bound multiplies the sums of w·exp(-vote·(1 - loss)) (docs/proofs/training.md)
             weights *= exp(vote * (losses - losses.max()))
             mass = total(weights)
             weights /= mass
@@ -187,6 +191,7 @@ class AdaBoostRegressor(RegressorMixin, Estimator, BaseEnsemble):  # type: ignor
     def feature_importances_(self) -> NDArray[np.float64]:
         """The importances of the regressors, averaged by their votes, if all have importances."""
         check_is_fitted(self)
+        # a single regressor may have a vote of 0, which is no share of anything
         votes = self.estimator_weights_ if len(self) > 1 else np.ones(1)
         shares = zip(votes / total(votes), self.estimators_, strict=True)
         summed: NDArray[np.float64] = sum(vote * one.feature_importances_ for vote, one in shares)

@@ -192,6 +192,7 @@ class BoostRegressor(TrialParameters, Boosted, RegressorMixin, VoteModel):  # ty
         """Return the predictions after each round."""
         table = self._open(X)
         for scores in self.model_.vote.staged(table):
+            # every stage adds to the same array
             yield self.model_.numbers(scores.copy())
 
     @takes_rows
@@ -233,6 +234,7 @@ class BoostRegressor(TrialParameters, Boosted, RegressorMixin, VoteModel):  # ty
         """Return a metric; where the loss is a function, its record holds the squared error."""
         if self.model_.ledger.potential == CustomLoss.potential:
             return metric_of("square" if choice == "loss" else choice, Square())
+        # parameters of the loss matter here, automatic values do not: any number of rows will do
         return metric_of(
             choice,
             NumbersChooser(Values.of(self.get_params(deep=False))).booster(
@@ -243,5 +245,6 @@ class BoostRegressor(TrialParameters, Boosted, RegressorMixin, VoteModel):  # ty
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         loss = LOSSES.get(self.loss) if isinstance(self.loss, str) else None
+        # scikit-learn's checks then draw numbers above 0, which a logarithm needs
         tags.target_tags.positive_only = loss is not None and loss.link == Link.LOG
         return tags

@@ -122,6 +122,8 @@ class TextBoostClassifier(Boosted, Classifier):
     n_estimators: int | None = None
     learning_rate: float = 0.1
     l2: float = 0.2
+    # lists of a hundred words, each the best of twenty drawn, have an error of .105 on banking77;
+    # the best word of all in every round has .136 (docs/decisions/0010)
     length: int = 100
     candidates: int | None = 20
     abstain: bool = True
@@ -129,7 +131,7 @@ class TextBoostClassifier(Boosted, Classifier):
     early_stopping: Any = False
     validation_fraction: float = 0.1
     eval_metric: Any = "log_loss"
-    calibrate: str | None = None
+    calibrate: str | None = "auto"
     certify: str | None = None
     holdout: float = 0.2
     delta: float = 0.05
@@ -183,6 +185,7 @@ class TextBoostClassifier(Boosted, Classifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        # scikit-learn's checks hand texts to estimators with these tags, and numbers to all others
         tags.input_tags.string = tags.input_tags.one_d_array = True
         tags.input_tags.two_d_array = tags.input_tags.sparse = tags.input_tags.allow_nan = False
         return tags

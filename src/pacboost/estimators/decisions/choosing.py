@@ -135,6 +135,7 @@ def choose_threshold(
                 "positive was given with target_error, which is about all classes; leave it out",
                 parameter="positive",
             )
+        # every class has a confidence, so no class is positive
         options: dict[str, Any] = {name: wish, "delta": delta, "models": models, "copies": copies}
         answers = certify_answers(model, X, _labels(model, y), **options)
         return AnsweringClassifier.of(model, answers, X)
@@ -144,6 +145,7 @@ def choose_threshold(
     score = rows.score(label)
     new = NewRows.select([model], X, labels, copies)
     choice = ThresholdChoice.of(score[new.kept], (labels == label)[new.kept], label, delta)
+    # the model that is kept was chosen by these rows, so that all that were tried share delta
     decision = replace(choice, sample=new.sample("held_out"), models=models).decide(name, wish)
     others = Family(tuple(map(new.marked, decision.others)), decision.others.delta)
     decision = replace(decision, certificate=new.marked(decision.certificate), others=others)
@@ -169,6 +171,8 @@ def _known_answers(model: object, wishes: dict[str, Any]) -> AnsweringClassifier
             "part in the fit, and their labels"
         )
     if wishes:
+        # the bounds for all ranks hold together, so the one that is chosen now does, too
+        # (docs/proofs/selective.md)
         answering = answering.within(wishes["target_error"])
     elif answering.chosen is None:
         raise ParameterError(

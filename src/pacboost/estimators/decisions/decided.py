@@ -53,7 +53,9 @@ class Decided(ABC):
 
 def with_rule(estimator: BaseEstimator, rule: SetRule | IntervalRule) -> Any:
     """Return a copy of a fitted estimator, with the rule if it is one of pacboost."""
+    # a copy: a later fit of the same estimator has nothing to do with this rule
     copy = inner = snapshot(estimator)
+    # the model of a chosen threshold lies inside it, and files are written from the model
     while remembers(inner) and "estimator_" in vars(inner):
         inner = inner.estimator_
     if remembers(inner) and "model_" in vars(inner):
@@ -64,6 +66,7 @@ def with_rule(estimator: BaseEstimator, rule: SetRule | IntervalRule) -> Any:
 def kept_rule(model: object, kind: type[Kind], name: str) -> Kind:
     """Return the rule for sets or intervals from a model file."""
     rule = getattr(getattr(model, "model_", None), "coverage", None)
+    # a file holds one rule, and intervals are no sets
     if not isinstance(rule, kind):
         raise NotCertified(
             f"{type(model).__name__} holds no {name}; give rows that had no part in the fit, and "

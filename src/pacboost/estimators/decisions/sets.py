@@ -118,8 +118,11 @@ def sets(
     scored = RowsOfModel(model, X, labels, labels, np.zeros(labels.size, dtype=np.bool_))
     chances, places = scored.chances, scored.places
     rows = CalibrationRows.of([model], X, labels, groups, copies, models, new_rows)
+    # drawn anew for every row in the papers; as a hash of its values it makes the score a function
+    # of row and label, and equal rows get equal sets (docs/proofs/sets.md)
     u = row_shares(model, X, score)
     scores = score(chances, u)[np.arange(labels.size), np.maximum(places, 0)]
+    # no set holds a label that the model does not know
     scores = np.where(places < 0, np.inf, scores)[rows.kept]
     certified: Certificate | Family
     names: tuple[str, ...] = ()
@@ -152,6 +155,7 @@ def _cutoffs(
 ) -> tuple[tuple[float, ...], Family]:
     """Return a cutoff for every class or group, each with its share of delta."""
     kind, names, part = parts
+    # K promises hold together if each has delta/K (Boole)
     measure = "class_coverage" if kind == "class" else "set_coverage"
     cutoffs, certificates = zip(
         *(

@@ -82,6 +82,7 @@ class ThresholdClassifier(WrappedClassifier):
         label: Any = self.classes_[-1] if self.positive is None else self.positive
         place = class_place(self.classes_, label)
         score = score_of(self.estimator_, X, place).astype(np.float64)
+        # two classes need no probabilities, which some classifiers lack
         chances = self.predict_proba(X) if self.classes_.size > 2 else None
         return chosen(self.threshold, self.classes_, place, score, chances)
 
@@ -186,6 +187,7 @@ class AnsweringClassifier(WrappedClassifier):
     def predict(self, X: object) -> NDArray[Any]:
         """Return the class of every row that is answered, and ``otherwise`` for the others."""
         given_answers = self.answer(X)
+        # made of the list, an array would turn numbers beside a text into text
         labels = np.empty(len(given_answers), dtype=object)
         labels[:] = [answer.label for answer in given_answers]
         return labels

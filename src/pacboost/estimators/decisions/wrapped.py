@@ -105,6 +105,7 @@ class WrappedClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         """Fit a clone of the estimator; the threshold stays, and nothing is certified."""
         self._start(clone(self.estimator).fit(X, y))
         sketches = tuple(getattr(self.estimator_, "_sketches", ()))
+        # classifiers of other libraries remember no rows
         self._sketches = sketches or (Sketch.from_table(self._rows_to_compare(X)),)
         return self
 
@@ -120,6 +121,7 @@ class WrappedClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         sketches: tuple[Sketch, ...] = tuple(getattr(self.estimator_, "_sketches", ()))
         if rows is not None:
             sketch = Sketch.from_table(self._rows_to_compare(rows))
+            # the rows of its fit are unknown, so that the claim may not say that rows are new
             sketches = (*sketches, sketch if sketches else replace(sketch, complete=False))
         self._sketches = sketches
         return self
@@ -131,6 +133,7 @@ class WrappedClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
             raise NotCertified(
                 "nothing is certified for this threshold; choose it by pacboost.choose_threshold"
             )
+        # ``set_params`` may have changed the threshold at any time
         if not self._is_as_chosen:
             raise NotCertified(
                 f"the parameters have changed (threshold={self.threshold!r}) since the threshold "
@@ -179,6 +182,7 @@ class WrappedClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         """Compare rows with those of the fit, and with those that chose the threshold."""
         table = self._rows_to_compare(X)
         overlaps = [sketch.overlap(table) for sketch in self._sketches]
+        # steps of a pipeline change rows on their way to the model that remembers them
         for inner in inner_models(self.estimator_, X):
             overlap = inner.model.overlap(inner.X)
             overlaps += [] if overlap is None else [overlap]
@@ -203,6 +207,7 @@ class WrappedClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
                 f"{path}: is not written, because {type(inner).__name__} has no model file that "
                 "keeps it. Pickle it, if those who load it trust you"
             )
+        # other certificates speak of predictions without the threshold
         model = self._with_decision(model)
         save(model, path, self._sketches if remember_rows else ())
 

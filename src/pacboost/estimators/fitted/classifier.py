@@ -78,6 +78,8 @@ class Classifier(ClassifierMixin, VoteModel):  # type: ignore[misc]
     @takes_rows
     def margins(self, X: object, y: object) -> Doubles:
         """Return the margin of every row, or of each of its labels, from -1 to 1."""
+        # imported where it is called, here and below: explanations, judging and reports are 4,700
+        # lines that a prediction does not need (docs/decisions/0034)
         from pacboost.estimators.fitted.judging import labelled, margins
 
         return margins(self, labelled(self, X, y))
@@ -87,6 +89,7 @@ class Classifier(ClassifierMixin, VoteModel):  # type: ignore[misc]
     def staged_decision_function(self, X: object) -> Iterator[Scores]:
         """Return the score after each round."""
         for scores in self.model_.vote.staged(self._open(X)):
+            # every stage adds to the same array
             yield scores.copy()
 
     @offered_if("_records_rounds")
@@ -109,6 +112,7 @@ class Classifier(ClassifierMixin, VoteModel):  # type: ignore[misc]
         model = self._fitted("certificate_")
         if model.certificate is not None:
             return model.certificate
+        # where no theorem holds there is none, and the next line says why
         if self._refusal:
             raise NotCertified(self._refusal)
         from pacboost.models.training_claim import training_certificate

@@ -241,6 +241,8 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         if self._leaves_model:
             inner = getattr(self, "learner", getattr(self, "estimator", None))
+            # a boosted estimator of scikit-learn gets the rows as they came, missing values
+            # included
             foreign = isinstance(inner, BaseEstimator)
             tags.input_tags.allow_nan = not foreign or get_tags(inner).input_tags.allow_nan
             tags.input_tags.sparse = True

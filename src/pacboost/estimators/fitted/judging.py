@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from pacboost.boosters.multiclass import method_of
 from pacboost.bounds import estimates
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
@@ -30,7 +31,7 @@ from pacboost.models.model import Model
 from pacboost.numerics.checks import positive_whole
 from pacboost.reports.page.subject import uncertified
 from pacboost.samples.sample import Sample
-from pacboost.training.run.margins import NAMING, largest, margins_of, norm, normalised
+from pacboost.training.run.margins import largest, margins_of, norm, normalised
 
 
 def sentence_of(
@@ -93,7 +94,8 @@ def refuse_half(X: object, y: object) -> None:
 
 def staged_margins(model: Model, sample: Sample) -> Iterator[Doubles]:
     """Return the margins after each round, under the votes of the rounds so far."""
-    vote, total, naming = model.vote, 0.0, model.ledger.multiclass in NAMING
+    vote, total = model.vote, 0.0
+    naming = method_of(model.ledger.multiclass).names_class
     for rule, cast, scores in zip(
         vote.hypotheses, vote.votes, vote.staged(sample.table), strict=True
     ):
@@ -107,6 +109,7 @@ def margins_after(model: Model, sample: Sample, rounds: Sequence[int] | None) ->
     if last == 0:
         raise DataError("the vote is empty; there are no margins to draw")
     if rounds is None:
+        # most of the change is in the first rounds
         rounds = np.geomspace(1, last, CURVES).round().astype(int).tolist()
     wanted = {positive_whole("a round", number) for number in rounds}
     if max(wanted, default=0) > last:
@@ -137,5 +140,5 @@ def margins(estimator: Predictor, sample: Sample) -> Doubles:
     model = estimator.model_
     with using(estimator.n_jobs):
         scores = model.vote.scores(sample.table)
-    naming = model.ledger.multiclass in NAMING
+    naming = method_of(model.ledger.multiclass).names_class
     return normalised(margins_of(sample, scores, naming=naming), norm(model.vote))

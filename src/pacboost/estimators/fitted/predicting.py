@@ -41,7 +41,7 @@ def read_rows(estimator: Predictor, X: object) -> Table:
     _check_fitted(estimator)
     rows = Rows.of(estimator._features(X))
     with using(estimator.n_jobs), using_gpu(_on_gpu(estimator, rows)):
-        return estimator.model_.schema.read(rows)
+        return estimator.model_.schema.read_rows(rows)
 
 
 def answered(estimator: Predictor, X: object, answer: Callable[[Model, Any], Answer]) -> Answer:
@@ -53,7 +53,7 @@ def answered(estimator: Predictor, X: object, answer: Callable[[Model, Any], Ans
     rows, model = Rows.of(estimator._features(X)), estimator.model_
     gpu = _on_gpu(estimator, rows)
     with using(estimator.n_jobs), using_gpu(gpu):
-        table = model.schema.read(rows)
+        table = model.schema.read_rows(rows)
         if gpu and lies_on_gpu(X) and not model.schema.derived:
             # CuPy in, CuPy out: neither rows nor answers are copied to the CPU
             scores = model.vote.scores_like(table, as_cupy(X))

@@ -62,6 +62,8 @@ def page_about(
     """Return the page about a fitted model; see ``Estimator.report``."""
     refuse_half(X, y)
     model = estimator.model_
+    # splits of a vote know how many training rows went which way; a forest needs rows for its
+    # shapes
     table = estimator._open(X) if model.forest and X is not None else None
     subject = subject_of(model, getattr(estimator, "_refusal", "") if model.forest else "", table)
     more = (certified,) if isinstance(certified, Certificate | Family) else tuple(certified)
@@ -127,6 +129,7 @@ def _staged(model: Any, known: LabelledRows) -> tuple[dict[int, Doubles], str]:
     """Return the margins after some rounds, and the unit of their numbers."""
     vote = model.model_.vote
     if known.n_rows > ROWS_STAGED:
+        # evenly spread, since tables are often sorted
         known = known.take(np.linspace(0, known.n_rows - 1, ROWS_STAGED).astype(np.intp))
     sample = Sample(known.table, known.signs, labels=known.labels)
     count = len(vote.hypotheses)

@@ -42,6 +42,7 @@ def all_or_nothing(estimator: Any) -> Iterator[Attempt]:
     with noting() as notes:
         try:
             yield attempt
+        # Ctrl-C, too, may not leave half of a fit behind
         except BaseException as problem:
             kept = attempt.keep() if isinstance(problem, KeyboardInterrupt) else None
             if kept is None:

@@ -60,6 +60,7 @@ def _numbers(feature: Any, table: Table) -> list[int]:
     """Return the numbers of the columns that a feature became, such as the parts of a date."""
     names = table.names or ()
     sources = table.levels.sources(names)
+    # a date became several columns, and a constraint on it is on all of them
     if isinstance(feature, str) and sources.count(feature) > (feature in names):
         return [j for j, source in enumerate(sources) if source == feature]
     return [feature_number("interaction_constraints", feature, table.names, table.n_columns)]
@@ -100,6 +101,7 @@ def tree_changes(asked: Values, examples: LabelledRows) -> dict[str, Any]:
                 "on from; set warm_start=False, or name the pairs as interaction_constraints",
                 parameter="interactions",
             )
+        # pairs are chosen from what a run of single columns leaves (docs/decisions/0025)
         sets = "no_interactions"
     return changes if sets is None else changes | {"interactions": sets}
 

@@ -43,6 +43,7 @@ def begin_record(estimator: Any, *, fitted: bool) -> RunRecord:
 def written_parameters(estimator: Any) -> dict[str, str]:
     """Return parameters as text, nested ones too, so that changes in place are noticed."""
     parameters = {"copies": estimator._equal_rows, **estimator.get_params(deep=True)}
+    # rounded numbers could hide a change
     with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
         return {name: _written(own) for name, own in parameters.items() if name not in FREE}
 

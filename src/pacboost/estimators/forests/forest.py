@@ -101,6 +101,7 @@ class ForestClassifier(ClassifierMixin, ForestEstimator):  # type: ignore[misc]
 
     n_estimators: int = 400
     _: KW_ONLY
+    # scikit-learn's: the root of the columns for classes, all of them for numbers
     max_features: Any = "sqrt"
     class_weight: Any = None
     certify: str | None = None

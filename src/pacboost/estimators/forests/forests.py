@@ -113,6 +113,7 @@ class ExtraTreesClassifier(ForestClassifier):
     True
     """
 
+    # random cuts alone make trees differ, so each of them learns from all rows
     bootstrap: bool = False
 
     _kind = "extra_trees"

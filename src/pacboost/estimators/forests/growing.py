@@ -57,6 +57,7 @@ def features_per_split(value: object, columns: int) -> int:
     if isinstance(value, str):
         if value not in ("sqrt", "log2"):
             raise invalid("max_features", value, "may be 'sqrt', 'log2', a share, a number or None")
+        # rounded down, as scikit-learn does
         root = math.sqrt(columns) if value == "sqrt" else math.log2(columns)
         return max(1, int(root))
     words = "'sqrt', 'log2' or None"
@@ -81,10 +82,12 @@ class ForestTrees(MemberKind):
         bins, counted = self.binned(rows.table, seed, size, rows.weights)
         sample = Sample(rows.table, rows.signs, bins=bins, labels=rows.labels)
         bags = self._drawn(sample, targets, rows.weights, seed)
+        # in bags weights say how often a row is drawn; without bags trees learn from them
         if rows.weights is not None and not asked.bootstrap:
             sample = replace(sample, base=rows.weights)
         maker = tree_maker(asked.device, asked.n_estimators, sample, classes, bags.drawn)(
             sample, targets, classes, self._limits(rows),
+            # averages of leaves are another classifier than the plurality that the theorem is about
             drawn=bags.drawn, hard=self.answers.certifies_outside,
         )  # fmt: skip
         return maker, bags, counted
@@ -106,6 +109,7 @@ class ForestTrees(MemberKind):
         )  # fmt: skip
         if estimator.warm_start and hasattr(estimator, "model_"):
             forest = estimator.model_.vote
+        # in reverse: trees are popped from the end, so that none is in memory twice
         trees = run.members[: len(forest) - 1 if len(forest) else None : -1]
         run.members, classes = [], getattr(estimator, "classes_", np.empty(0))
         sets = getattr(estimator, "_sets", None)
@@ -124,6 +128,8 @@ class ForestTrees(MemberKind):
         asked = self.estimator
         share: Any = 1.0 if asked.max_samples is None else asked.max_samples
         assert sample.codes is not None
+        # bags are draws of places in this order, so that the order in which rows came changes
+        # nothing and a weight of 2 is two rows (docs/decisions/0009)
         order = content_order(sample.codes.astype(np.uint8, copy=False), targets)
         copies, rows = None, sample.n_rows
         if weights is not None and asked.bootstrap:
@@ -166,6 +172,7 @@ class ForestClasses(Classes):
         """Read the rows; if rows outside the bags certify, the others define the levels."""
         estimator, options = self.estimator, self.estimator._column_options()
         if self.certifies_outside:
+            # levels of all rows would have seen those that certify; the same rows give the bins
             others = np.flatnonzero(~rows_to_count(Rows.of(division.X).count, seed))
             estimator._schema, _ = Schema.learn(Rows.of(division.X).alone(others), options)
             table = estimator._schema.read(division.X)
@@ -201,6 +208,7 @@ class ForestClasses(Classes):
     def targets(self, rows: LabelledRows) -> tuple[NDArray[Any], int]:
         """Return the number of each row's class or set of labels."""
         targets, classes = super().targets(rows)
+        # kernels count the shares of two classes at least
         return targets, max(2, classes)
 
     def ask_outside(

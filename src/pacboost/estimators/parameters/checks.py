@@ -174,6 +174,7 @@ class Patience(ParamCheck):
 
     def read(self, name: str, value: Any) -> bool | int | str:
         """Return what ``early_stopping`` says."""
+        # True is a whole number to Python, and would end a run after one round without progress
         if isinstance(value, bool):
             return value
         if not isinstance(value, str):

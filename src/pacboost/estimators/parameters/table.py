@@ -12,6 +12,7 @@ from pacboost.estimators.parameters.trees import OF_TREES
 from pacboost.estimators.parameters.trials import OF_TRIALS
 
 PARAMS: tuple[Param, ...] = (*OF_TREES, *OF_TRIALS, *OF_RUNS, *OF_PROMISES)
+# reversed, so that of several declarations of a name the first one counts
 ABSENT: dict[str, Any] = {param.name: param.absent for param in reversed(PARAMS)}
 """What a fit goes by where an estimator has no such parameter."""
 

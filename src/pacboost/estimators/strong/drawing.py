@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from pacboost.bounds.certificate import Certificate
@@ -13,6 +14,7 @@ from pacboost.estimators.strong import reading, wishes
 from pacboost.estimators.strong.learning import StrongFit, concluded
 from pacboost.fit.role_sizes import certifying_draws
 from pacboost.questions.verdict import FitMeasurements
+from pacboost.reports.text import labels_in_words
 from pacboost.sources.oracles.choose import as_oracle
 
 ROUNDS_OF_FILTERING = 300
@@ -43,6 +45,9 @@ def drawn(
     evidence = FitMeasurements(len(rounds), own, improving=improving)
     why = "no rows were set apart"
     certified, verdict = concluded(model, model.certificate, asked, evidence, why)
+    if model.ledger.asked:
+        took = f"It took {labels_in_words(model.ledger)}."
+        verdict = replace(verdict, sentence=f"{verdict.sentence} {took}")
     attributes = {
         "verdict_": verdict,
         "decision_": None,

@@ -120,7 +120,7 @@ class EpsilonSearch:
         model = scout.model
         if not worth_a_look(model.ledger.rounds[-1]):
             return None
-        if not data.are_texts and labels.ndim == 1 and watch.size >= MIN_ROWS:
+        if labels.ndim == 1 and watch.size >= MIN_ROWS:
             scores = model.vote.scores(model.schema.read(data.take(watch)))
             numbers = np.searchsorted(model.classes, labels[watch])
             slope = calibration.fit(TEMPERATURE, scores, numbers, data.weights_of(watch))
