@@ -33,6 +33,7 @@ class Measures(Mapping[str, "type[Measure]"]):
         if name not in _names():
             raise KeyError(name)
         module = import_module(f"pacboost.bounds.{FOLDER.name}.{name}")
+        # a file may import the class of another measure, as f1 does jaccard's; the name decides
         kinds = [kind for kind in vars(module).values() if isinstance(kind, type)]
         return next(kind for kind in kinds if getattr(kind, "name", None) == name)
 

@@ -52,6 +52,8 @@ def _of_classes(held_out: HeldOut, classes: int) -> Iterator[str]:
         yield f"the most frequent class is number {commonest}, not {held_out.commonest}"
     if held_out.baseline_wrong != others or others == rows:
         yield f"{others} rows are not of the most frequent class, not {held_out.baseline_wrong}"
+    # a stranger's file could show a curve of other rows than its table; where all rows are counted,
+    # one determines the sizes in the other
     if rows <= MAX_ROWS_COUNTED:  # else curves count some of the rows
         yield from _of_curves(held_out, sizes.astype(np.int64))
 

@@ -35,6 +35,8 @@ from numpy.typing import NDArray
 
 from pacboost.numerics.kl import kl
 
+# Fresh draws from a small domain equal training rows by nature, and honest users must not be
+# refused.
 FALSE_ALARM = 1e-6
 """Exchangeable rows are refused with this probability at most."""
 
