@@ -44,6 +44,8 @@ def load(path: str | Path, *, memory: int = 0) -> Any:
     model = read_model(path, memory)
     estimator = _estimator(model)
     schema = replace(model.schema, owner=type(estimator).__name__)
+    # rows and threshold belong to the estimators around the model; a model that is saved again gets
+    # them from there
     estimator.model_ = replace(model, schema=schema, seen=(), decision=None)
     estimator._sketches = model.seen
     if model.classes.size:
@@ -63,6 +65,7 @@ def _estimator(model: Model) -> Any:
         return getattr(forests, name + kind)(len(model.vote))
     if ":" in ledger.booster:  # "module:Class" would be imported by the next fit
         raise FileError(f"the file names {ledger.booster!r}, which is not the name of a booster")
+    # classes of theory are loaded by name, since no other room may import theory
     if ledger.booster in MEMBERS:
         return getattr(import_module("pacboost.theory"), MEMBERS[ledger.booster])()
     rounds = max(1, len(ledger))

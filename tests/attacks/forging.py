@@ -11,6 +11,7 @@ import pandas as pd
 import pacboost
 from pacboost import AdaBoostClassifier, StrongClassifier, pacboost_check
 from pacboost.bounds.holdout import clopper_pearson
+from pacboost.bounds.wording import ASSUMED_BESIDE, UNANSWERED
 from pacboost.errors import PacboostError
 from pacboost.questions.verify import verify
 from tests.models.kinds import KINDS, numbers
@@ -134,7 +135,16 @@ def without(part: str) -> Forge:
 other_table = predictions([57, 5, 6, 32], baseline_wrong=38)
 """A table of the strong classifier's 100 rows with the right number of mistakes."""
 NO_TABLE = predictions([0, 0, 0, 0], labels=2)
+
+
+def areas(**fields: float) -> Forge:
+    """Change what a file says of the area below the first curve."""
+    return lambda content: content["held_out"]["ranks"][0].update(fields)
+
+
 BASELINES: list[tuple[str, Forge]] = [
+    *((kind, areas(auc=auc)) for kind in ("strong", "mixed", "labels") for auc in (0.0, 0.999)),
+    ("distinct", lambda content: content["answering"].update(assumptions=[""])),
     *(("strong", baseline(baseline_wrong=wrong)) for wrong in (0, 10, 11, 47, 49, 97, 99, 100)),
     *(("strong", baseline(commonest=common)) for common in ([1], [], [0, 1], [7])),
     ("strong", baseline(commonest=[1], baseline_wrong=52)),
@@ -154,7 +164,8 @@ BASELINES: list[tuple[str, Forge]] = [
     ("labels", baseline(labels=0)),
     *((kind, baseline(baseline_wrong=1)) for kind in ("stumps", "filtered", "forest")),
 ]
-"""Files in which the answer that is given most often is another, or its mistakes are."""
+"""Files in which the answer that is given most often is another, or its mistakes, or what is
+counted beside them."""
 
 
 SAID: dict[str, Any] = {
@@ -169,6 +180,8 @@ def other_words(claim: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for name in details:
         rest = {other: value for other, value in details.items() if other != name}
         yield f"no {name}", {**claim, "details": rest}
+        if name in (*ASSUMED_BESIDE, *UNANSWERED):
+            yield f"{name} is 0", {**claim, "details": {**details, name: 0}}
     for place, words in enumerate(assumptions):
         before, after = assumptions[:place], assumptions[place + 1 :]
         yield f"no {words}", {**claim, "assumptions": before + after}

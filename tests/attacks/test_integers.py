@@ -43,7 +43,7 @@ GIVEN: dict[str, Any] = {
     "halves": 120, "k": 12, "least": 0.9, "levels": 3, "log_goal": 3, "log_growth": 3,
     "log_inverse_prior": 3, "log_size": 6, "look": 100, "loss": 0.05,
     "losses": [[[0, 40], [2048, 20]]],
-    "mean": 0.1, "miss_cost": 100, "missed": 12, "mistakes": 2, "mistakes_at": "3 40",
+    "mean": 0.1, "miss_cost": 100, "missed": 12, "mistakes": 2, "mistakes_at": [3, 40],
     "models": 100, "most": 70, "move": "ratio", "n": 120, "name": "rate", "negatives": 120,
     "ones": 100,
     "others": 1200, "pairs": 100, "part": 0.4, "parts": [[3, 100], [5, 50]], "points": 4,
@@ -76,6 +76,7 @@ OTHERS: dict[str, dict[str, Any]] = {
 """Where a function needs other numbers, or takes more than numbers."""
 SIMPLE = {
     "Parts", "Shares", "Blocks", "int", "float", "str", "bool", "int | None", "Growth | float",
+    "Sequence[int]",
 }  # fmt: skip
 LECTURES = (compression, finite, margins, nvote, sample_sizes, sequence, vc)
 
@@ -214,7 +215,7 @@ def test_no_factor_makes_a_bound_negative(factor: float) -> None:
 def test_a_long_sequence_is_refused_before_it_is_walked() -> None:
     for walked in (sequence.bernstein_bound, sequence.betting_bound):
         with pytest.raises(ParameterError, match="at most 10,000,000"):
-            walked("1", 10**18, 0.05)
+            walked([1], 10**18, 0.05)
     assert recursive_error(0.49, 10**18) < 1e-300
 
 

@@ -173,6 +173,18 @@ def with_numbers(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(moment=100_000 + 7 * np.arange(len(frame)))
 
 
+def newest_first(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.assign(moment=100_000 - 7 * np.arange(len(frame)))
+
+
+def in_the_index(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.set_index(pd.date_range("2021-01-01", periods=len(frame)))
+
+
+def as_levels(frame: pd.DataFrame) -> pd.DataFrame:
+    return with_dates(frame).astype({"day": "category"})
+
+
 FIT = ["--target", "y", "--rounds", "10"]
 
 
@@ -239,13 +251,23 @@ TIMED = [
 @each_value
 @pytest.mark.filterwarnings("ignore::pacboost.errors.InputWarning")
 @pytest.mark.parametrize("door", TIMED)
-@pytest.mark.parametrize("stamped", [with_dates, with_numbers, lambda frame: frame])
+@pytest.mark.parametrize("stamped", [with_dates, with_numbers, newest_first, lambda frame: frame])
 def test_times_are_said_at_every_door(
     stamped: Callable[[pd.DataFrame], pd.DataFrame], door: Callable[..., str], tmp_path: Path
 ) -> None:
     frame, y = drifting()
     told = "not about later ones" in door(stamped(frame), y, tmp_path)
-    assert told == (stamped in (with_dates, with_numbers))
+    assert told == (stamped in (with_dates, with_numbers, newest_first))
+
+
+@pytest.mark.filterwarnings("ignore::pacboost.errors.InputWarning")
+@pytest.mark.parametrize("door", [by_frame, by_holdout, by_bags, by_new_rows])
+@pytest.mark.parametrize("stamped", [in_the_index, as_levels])
+def test_times_of_frames_are_said_wherever_they_are_kept(
+    stamped: Callable[[pd.DataFrame], pd.DataFrame], door: Callable[..., str], tmp_path: Path
+) -> None:
+    frame, y = drifting()
+    assert "not about later ones" in door(stamped(frame), y, tmp_path)
 
 
 def test_a_fit_says_so_of_its_confident_answers() -> None:
@@ -258,7 +280,13 @@ def test_a_fit_says_so_of_its_confident_answers() -> None:
 def test_what_is_a_time() -> None:
     frame, _ = drifting(300)
     rising = np.arange(300)
+    days = pd.date_range("2021-01-01", periods=300)
     for rows in (
+        newest_first(frame), newest_first(frame).to_numpy(), in_the_index(frame), as_levels(frame),
+        frame.set_index(days.to_period("D")), frame.set_index(days.astype(str)),
+        frame.set_index([rising, days]), frame.assign(day=["1/2/2024", "2/1/2024"] * 150),
+        frame.assign(t=np.where(rising % 9 == 2, np.nan, rising)),
+        newest_first(frame)[:30].to_numpy(),
         with_dates(frame), with_dates(frame, shuffled=False), with_numbers(frame),
         with_numbers(frame).to_numpy(), with_numbers(frame).to_numpy().tolist(),
         with_numbers(frame).astype(str), with_dates(frame).to_dict("records"),
@@ -267,7 +295,8 @@ def test_what_is_a_time() -> None:
         assert have_times(rows)
     for rows in (
         frame, frame.to_numpy(), frame.to_numpy().tolist(), frame.astype(str), rising[:, None],
-        frame.assign(k=rising // 30), frame.assign(k="x"), frame.to_dict("records"),
-        ["a text", "another"], pacboost, None,
+        frame.assign(k=rising // 30), frame.assign(k="x"), frame.set_index(rising[::-1]),
+        frame.assign(k=pd.Categorical(["x", "2024-01-31"] * 150)), frame.assign(k=np.nan),
+        frame.to_dict("records"), ["a text", "another"], pacboost, None,
     ):  # fmt: skip
         assert not have_times(rows)

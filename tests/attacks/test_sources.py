@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pacboost import FilterBoostClassifier, StrongClassifier
 from pacboost.bounds.certificate import Certificate
-from pacboost.estimators.filtering import filter_setup
+from pacboost.estimators.filtering import sizes
 from pacboost.ledgers.ledger import Refill
 from pacboost.sources.oracles import lines
 from pacboost.training.filtering import candidates
@@ -92,8 +92,8 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "BLOCK_BYTES", BLOCK * 20)
     monkeypatch.setattr(candidates, "MAX_ROWS_PER_OFFER", 256)
     monkeypatch.setattr(candidates, "MIN_ROWS_PER_OFFER", 64)
-    monkeypatch.setattr(filter_setup, "ROWS", 150)
-    monkeypatch.setattr(filter_setup, "ROWS_FOR_BINS", 200)
+    monkeypatch.setattr(sizes, "ROWS", 150)
+    monkeypatch.setattr(sizes, "ROWS_FOR_BINS", 200)
 
 
 def small(seed: int, **told: Any) -> FilterBoostClassifier:

@@ -23,6 +23,7 @@ from tests.attacks.forging import (
     BASELINES,
     MADE,
     Forge,
+    areas,
     fooled,
     holds,
     other_words,
@@ -225,6 +226,16 @@ def test_a_changed_file_does_not_stand(kind: str, attack: Any, fresh: Any) -> No
     except PacboostError:
         return
     assert not stands(path)
+
+
+@pytest.mark.parametrize("kind", ["certified_three", "certified_majority"])
+def test_an_area_is_that_of_its_curve(kind: str, fresh: Any) -> None:
+    """The checker does not know their rules."""
+    path, container_kind = fresh(kind)
+    for name in ("auc", "average_precision"):
+        for value in (0.0, 0.001, 0.999):
+            forged(path, areas(**{name: value}), container_kind)
+            assert not stands(path)
 
 
 @pytest.mark.parametrize(("kind", "forge"), BASELINES)

@@ -126,8 +126,8 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
     "sequence.anytime_kl_bound": (
         {"total": 12, "t": 200}, {"total": [200, 20.5, 20, 0], "t": [13, 200, 10**5]},
     ),
-    "sequence.bernstein_bound": ({"mistakes_at": "3 50 120", "t": 200}, {}),
-    "sequence.betting_bound": ({"mistakes_at": "3 50 120", "t": 200}, {}),
+    "sequence.bernstein_bound": ({"mistakes_at": [3, 50, 120], "t": 200}, {}),
+    "sequence.betting_bound": ({"mistakes_at": [3, 50, 120], "t": 200}, {}),
     "sequence.mixture_bound": (
         {"total": 12.5, "t": 200}, {"total": [200, 20.5, 20, 0], "t": [13, 200, 10**5]},
     ),

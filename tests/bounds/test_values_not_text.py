@@ -18,7 +18,6 @@ PACKED = re.compile(
 )
 """Sides in names, counts such as "40x0 20x2048" and "3/100", sentences that are taken apart."""
 OTHERS = {
-    "cli/commands/ask.py": "what a person types is text",
     "cli/commands/fit.py": "options are declared as click writes them, --yes/--no",
     "cli/group.py": "the same",
     "numerics/markup.py": "a character of HTML",

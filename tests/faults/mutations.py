@@ -24,7 +24,7 @@ import numpy as np
 import pacboost
 from pacboost import FilterBoostClassifier, Monitor
 from pacboost.errors import FileError, PacboostError
-from pacboost.estimators.filtering import filter_session, filter_setup
+from pacboost.estimators.filtering import filter_session, sizes
 from pacboost.models.file import checkpoint, container
 from pacboost.monitoring import monitor as state_file
 from pacboost.training.filtering import candidates
@@ -190,7 +190,7 @@ def small_refills() -> Iterator[None]:
     with (
         patch.object(filter_session, "SECONDS_BETWEEN", 0.0),
         patch.object(candidates, "MAX_ROWS_PER_OFFER", 1000),
-        patch.object(filter_setup, "ROWS_FOR_BINS", 1500),
+        patch.object(sizes, "ROWS_FOR_BINS", 1500),
     ):
         yield
 

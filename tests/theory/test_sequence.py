@@ -11,7 +11,7 @@ from pacboost.numerics.sequences import Betting, EmpiricalBernstein
 from pacboost.theory.sequence import anytime_kl_bound, bernstein_bound, betting_bound, mixture_bound
 from tests.bounds.coverage import check_coverage, check_rejected
 
-ONE_IN_TEN = " ".join(str(10 * i + 1) for i in range(100))
+ONE_IN_TEN = [10 * i + 1 for i in range(100)]
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,7 @@ from pacboost.boosters.booster import (
     check_rate,
     whole_values,
 )
+from pacboost.boosters.multiclass import OF_ADABOOST, method_of
 from pacboost.errors import ParameterError, invalid
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels.native import native
@@ -182,9 +183,6 @@ def _weigh_once(state: ExponentialState, agree: Agreement | None, vote: float) -
     return int(totals.sum())
 
 
-MULTICLASS_METHODS = ("mh", "m1", "samme")
-
-
 @dataclass(frozen=True)
 class AdaBoost(ExponentialWeights):
     """Rows weigh exp(-margin); a rule of error ε gets the vote ½ ln((1 - ε)/ε), or ``max_vote``.
@@ -216,10 +214,10 @@ class AdaBoost(ExponentialWeights):
         check_rate("learning_rate", self.learning_rate)
         if not self.max_vote > 0:
             raise invalid("max_vote", self.max_vote, "must be above 0")
-        if self.multiclass not in MULTICLASS_METHODS:
-            methods = ", ".join(map(repr, MULTICLASS_METHODS))
+        if self.multiclass not in OF_ADABOOST:
+            methods = ", ".join(map(repr, OF_ADABOOST))
             raise invalid("multiclass", self.multiclass, f"may be {methods}")
-        if self.confidence_rated and self.multiclass != "mh":
+        if self.confidence_rated and method_of(self.multiclass).names_class:
             raise ParameterError(
                 f"confidence_rated needs a vote for each cell, but multiclass={self.multiclass!r} "
                 "has one for each rule; set multiclass='mh'"
@@ -233,7 +231,7 @@ class AdaBoost(ExponentialWeights):
     @property
     def plain_votes(self) -> bool:
         """False if votes are scaled, capped, confidence-rated or raised by SAMME."""
-        raised = self.multiclass == "samme" and self.classes > 2
+        raised = method_of(self.multiclass).guesses and self.classes > 2
         return self.plain and self.learning_rate == 1 and self.max_vote >= MAX_VOTE and not raised
 
     def for_classes(self, count: int) -> AdaBoost:
@@ -241,7 +239,7 @@ class AdaBoost(ExponentialWeights):
 
     def vote(self, measured: Measured) -> float:
         # SAMME: a guess among K classes is right with 1/K, so the vote is 0 there and not at 1/2
-        addition = 0.5 * math.log(self.classes - 1) if self.multiclass == "samme" else 0.0
+        addition = 0.5 * math.log(self.classes - 1) if method_of(self.multiclass).guesses else 0.0
         best = self.learning_rate * (measured.best_vote + addition)
         return round_vote(min(best, self.max_vote, MAX_VOTE))
 

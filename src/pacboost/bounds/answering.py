@@ -25,6 +25,7 @@ from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.markup import bold, paragraph, table
 from pacboost.numerics.percent import percent_above, percent_below
+from pacboost.samples.equal_rows import DISTINCT
 
 
 @dataclass(frozen=True)
@@ -214,8 +215,8 @@ class Answering:
             for threshold, *rest in content["points"]
         )
         assumed = tuple(content.get("assumptions", ()))
-        if not all(type(words) is str for words in assumed):
-            raise ValueError("assumptions are not text")
+        if assumed not in ((), (DISTINCT,)):
+            raise ValueError(f"{assumed!r:.80} are no assumptions of these rows")
         for name, value in content.get("details", {}).items():
             is_known = name in (HAVE_TIMES, SHARE_LEARNED, SHARE_BUT_ONE)
             if not is_known or type(value) not in (int, float) or not 0 < value <= 1:

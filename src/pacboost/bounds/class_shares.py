@@ -66,6 +66,7 @@ def shares_upper(
         )
     errors = [rate_upper(k, n, delta, claims * len(counted)) for k, n in counted]
     value, rest = 0.0, max(0.0, 1 - sum(low for low, _ in boxes))
+    # a linear function over a box with a fixed sum: filling up the largest errors first is exact
     for error, (low, high) in sorted(zip(errors, boxes, strict=True), reverse=True):
         extra = min(rest, high - low)
         value, rest = value + (low + extra) * error, rest - extra

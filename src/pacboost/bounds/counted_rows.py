@@ -12,7 +12,7 @@ from typing import Any
 
 from pacboost.bounds import wording
 from pacboost.bounds.certified_number import CertifiedNumber
-from pacboost.bounds.registry import Bound, bound_of
+from pacboost.bounds.registry import Bound
 from pacboost.numerics.percent import percent
 from pacboost.sources.oracles.oracle import INDEPENDENT, REPLACED, SHUFFLED, STREAM
 
@@ -43,7 +43,6 @@ COPIES = (
     "of them no more rows were set apart"
 )
 """A further assumption on rows of a stream that came again."""
-HELD_OUT = ("holdout.clopper_pearson", "dependent.ordered_mixture")
 TYPES: dict[str, tuple[type, ...]] = {
     "rows": (str,), "order": (str,), "copies": (bool,), "fewest": (int,), "validation": (int,),
     "training": (int,), "of": (int,), "kept": (int,), "pairs": (int,), "tested": (int,),
@@ -64,7 +63,7 @@ def assumed(order: str, copies: bool) -> str:
 def words(certificate: CertifiedNumber) -> str:
     """Return which rows a certificate counted, as text."""
     facts, inputs, details = certificate.sample, certificate.inputs, certificate.details
-    bound = _bound_before(certificate)
+    bound = wording.bound_before(certificate)
     kind = facts.get("rows")
     if kind is None:
         form = "" if bound is None else bound.sample
@@ -118,19 +117,15 @@ def _shift(facts: Facts) -> str:
     return unmoved if moved is None else f"; weights: {evidence}, by {moved_words(moved)}"
 
 
-def _bound_before(certificate: CertifiedNumber) -> Bound | None:
-    return bound_of(str(certificate.inputs.get("bound", certificate.bound)))
-
-
 def _of_measure(bound: Bound | None) -> bool:
     return bound is not None and bound.of == ("measure",)
 
 
 def are_free(certificate: CertifiedNumber) -> bool:
     """Check whether the facts do not follow from the bound and its inputs."""
-    name = str(certificate.inputs.get("bound", certificate.bound))  # the one before a move, if any
-    members = "members" in certificate.details
-    return _of_measure(bound_of(name)) or members or name in HELD_OUT
+    bound, members = wording.bound_before(certificate), "members" in certificate.details
+    of_rows = bound is not None and bound.held_out and not bound.sample
+    return _of_measure(bound) or members or of_rows
 
 
 def contradictions(certificate: CertifiedNumber) -> Iterator[str]:

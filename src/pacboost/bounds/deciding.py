@@ -80,15 +80,20 @@ def _all_hold(n: int, nats: float) -> float:
 
     law, n_points, before, places = np.ones(1), 0, 0.0, np.array(ranks(n))
     # Ends are rounded down, and so is the probability.
+    # u_k such that P[U₍ₖ₎ > u_k] = exp(-nats): the k-th of n uniform numbers is Beta(k, n - k + 1)
     ends = betainccinv(places, n - places + 1, math.exp(-nats)) * (1 - CHAIN_SLACK)
     for rank, end in zip(places.tolist(), ends.tolist(), strict=True):
         n_first, step = _poisson(n * (end - before))
+        # points of a Poisson process, given that there are n, are n uniform points: increments are
+        # independent, and a rank fails if too few points lie below its end
         law, n_points, before = np.convolve(law, step), n_points + n_first, end
         start = max(0, rank - n_points)
         law = law[start : max(start, n - n_points + 1)]
         n_points += start
         if not law.size:
             return 0.0
+        # dropping terms of 0 or more lowers the probability that all hold, so that N only gets
+        # larger
         heavy = np.flatnonzero(law > 1e-22)
         law, n_points = law[heavy[0] : heavy[-1] + 1], n_points + int(heavy[0])
     rest = n - n_points - np.arange(law.size)
@@ -206,6 +211,7 @@ def passed_lower(k: int, n: int, delta: float, target: float, claims: int = 1) -
     (0.98, 0.0)
     """
     counts(k, n)
+    # one level for all ranks, as tests end with the first that fails
     level = probability("delta", delta) / claims
     return target if passes(n - k, n, 1 - probability("target", target), level) else 0.0
 
@@ -229,6 +235,7 @@ def planned_ranks(rows: int, rate: float, delta: float) -> tuple[tuple[int, ...]
     if allowed_mistakes(rows, rate, share) < 0:
         return ()
     first = rows_to_pass(rate, share)
+    # begin where one mistake would still pass: a test that allows none ends at the first one
     while first < rows and allowed_mistakes(first, rate, share) < 1:
         first += 1
     return tuple(tuple(_grown(start, rows)) for start in (first, *later))
@@ -261,6 +268,8 @@ def precision_lower(
     """
     counts(found, positives)
     counts(alarms, negatives)
+    # recall and false alarms count different rows, and the share π counts all: three events, a
+    # third of delta for each
     third = 3 * positive_whole("claims", claims)
     recall = clopper_pearson_lower(found, positives, delta, third)
     false = clopper_pearson(alarms, negatives, delta, third)
@@ -296,6 +305,7 @@ def cost_upper(
     counts(missed, positives)
     counts(alarms, negatives)
     claims = 3 * positive_whole("claims", claims)
+    # flagging every row costs (1 - π)·b and flagging none π·a: nothing but π is unknown
     if constant:
         if (missed, alarms) not in ((0, negatives), (positives, 0)):
             raise ParameterError(
@@ -311,5 +321,6 @@ def cost_upper(
         clopper_pearson_lower(positives, rows, delta, 2 * claims),
         clopper_pearson(positives, rows, delta, 2 * claims),
     )
+    # the expression is linear in π, so its largest value lies at an end of π's interval
     worst = max(share * a + (1 - share) * b for share in shares)
     return min(max(miss_cost, alarm_cost), worst * (1 + SLACK))

@@ -164,10 +164,13 @@ class ThresholdDecision:
             if certificate.bound != bounds[name]:
                 return f"{name} is bounded by {certificate.bound}, not by {bounds[name]}"
             costs = (certificate.inputs.get(f"{what}_cost", 0) for what in ("miss", "alarm"))
+            # each claim alone could be true of another threshold: all have to be about the one that
+            # is used
             stated = details.get("threshold"), details.get("largest", 0)
             if stated != (self.threshold, max(costs)):
                 return "a claim was made for another threshold, or for other costs"
-            if name != "cost" and details.get("class") != str(self.positive):
+            kind = wording.quantity(name)
+            if kind and kind.of_class and details.get("class") != str(self.positive):
                 return f"a claim is about class {details.get('class')!r}, not {self.positive!r}"
             counted, size = rows.get(name, n + m), certificate.size
             if certificate.bound != "deciding.passed_lower" and size != counted:
@@ -291,6 +294,8 @@ class Borders:
         return border if score >= 0 else min(border, 0.0)
 
     def _floor(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        # away from numbers with few binary digits, tenths, thirds and sevenths, where scores tend
+        # to lie
         start = int(0.6180339887498949 * 2**self.bits)
         return ((places - start) >> self.bits << self.bits) + start
 

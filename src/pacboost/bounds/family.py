@@ -11,7 +11,7 @@ from pacboost.bounds import measured, wording
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.measure import POOLED, RATE
 from pacboost.bounds.rounding import confidence
-from pacboost.bounds.wording import GAP, is_lower, quantity
+from pacboost.bounds.wording import GAP, quantity
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.markup import bold, paragraph, table
 from pacboost.numerics.percent import percent
@@ -65,7 +65,7 @@ class Family:
             for certificate in self
             if measure in (None, certificate.of_what)
             and chosen.items() <= certificate.details.items()
-            and end in (None, _end(certificate))
+            and end in (None, wording.side_of(certificate))
         ]
 
     @property
@@ -96,6 +96,8 @@ class Family:
         lower = self.of(one, end="lower")
         if len(upper) < 2 or len(lower) != len(upper):
             raise NotCertified("a gap needs both ends of at least two groups: set end='both'")
+        # the ends of all groups hold together already, so that their largest difference costs no
+        # further share of delta
         classes = {certificate.details.get("class") for certificate in upper}
         of_rates = all(each.bound in (RATE.upper, POOLED.upper) for each in upper)
         if not of_rates or len(classes) > 1:
@@ -161,7 +163,7 @@ class Family:
                 certificate.of_what,
                 str(certificate.details.get("class", "")),
                 str(certificate.details.get("group", "")),
-                _end(certificate),
+                wording.side_of(certificate),
                 wording.number_of(certificate, _in_per_cent(certificate)),
                 _seen(certificate),
                 f"{certificate.size:,}",
@@ -210,7 +212,3 @@ def _seen(certificate: Certificate) -> str:
 def _in_per_cent(certificate: Certificate) -> bool:
     kind = quantity(certificate.of_what)
     return kind is not None and kind.in_per_cent
-
-
-def _end(certificate: Certificate) -> str:
-    return "lower" if is_lower(certificate) else "upper"

@@ -47,6 +47,8 @@ def _again(stored: Certificate, ledger: Ledger) -> Certificate:
     if math.fsum(refill.delta for refill in ledger.refills) > stored.delta:
         raise ValueError(f"the tests together may fail with a probability above {stored.delta}")
     booster = BOOSTERS.get(ledger.booster)
+    # a file may come from a stranger: the factor of a known booster is taken from its class, not
+    # from there
     if booster is not None:
         factor = booster.error_factor
     else:  # the factor of a user-defined booster cannot be checked
@@ -75,6 +77,8 @@ def error_by_draws(mean: float, mistakes: int, draws: int, delta: float, factor:
     if not 0 <= mistakes <= draws:
         raise ParameterError(f"mistakes is {mistakes}; it must lie between 0 and draws ({draws})")
     _check(mean, draws, delta)
+    # the smaller of two bounds is no bound at delta: each has half of it, so that choosing costs
+    # nothing
     by_mistakes = min(1.0, kt_upper(float(mistakes), draws, delta / 2) * ROUNDING)
     return (
         min(by_mistakes, error_by_weight(mean, draws, delta / 2, factor)) if factor else by_mistakes
@@ -97,6 +101,8 @@ def certificate(
 
     ``of`` names the source of draws that have been seen before; else the draws have to be fresh.
     """
+    # a row that came before may have been learned from; of a source that is read again only claims
+    # about that source are made
     draws = refill.draws if of else refill.fresh
     if draws == 0:
         raise NotCertified("no example was drawn after the last round, so nothing was tested")

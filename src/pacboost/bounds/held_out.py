@@ -52,6 +52,7 @@ class RankCounts:
         hits = np.cumsum(is_own, dtype=np.int64)[ends - 1]
         misses = ends - hits
         widths, heights = np.diff(misses, prepend=0), np.diff(hits, prepend=0)
+        # trapezoids: rows of equal score count as half in order, as in the definition of the AUC
         area = float((widths * (hits - heights / 2)).sum() / (hits[-1] * misses[-1]))
         precise = total(heights * hits / ends) / float(hits[-1])
         places = _places(hits, misses)
@@ -186,6 +187,8 @@ class HeldOut:
         class_sizes = np.bincount(pairs[pairs[:, 0] < classes.size, 0], minlength=1)
         if not class_sizes.any():
             return None
+        # a tie that falls on the right class is a mistake in every certificate, so the table must
+        # not show it as right
         if wrong is not None:
             pairs[np.asarray(wrong) & (pairs[:, 0] == pairs[:, 1]), 1] = classes.size
         keys, count = np.unique(pairs @ [classes.size + 1, 1], return_counts=True)

@@ -79,6 +79,8 @@ def clopper_pearson(k: int, n: int, delta: float, models: int = 1, look: int = 0
 def share_of_delta(delta: float, look: int) -> float:
     """Return the part of delta for one look; number 0 is a single look with all of delta."""
     probability("delta", delta)
+    # 1/2 + 1/6 + 1/12 + … = 1: all looks hold together, however many there will be
+    # (docs/proofs/holdout.md)
     return delta if look == 0 else delta / (positive_whole("look", look) * (look + 1))
 
 
@@ -192,6 +194,8 @@ def counted(shares: ArrayLike) -> list[list[int]]:
     positive_whole("groups", values.size)
     if not ((values >= 0) & (values <= 1)).all():
         raise ParameterError("a group's share of mistakes is missing or not between 0 and 1")
+    # rounded up, so that a bound by the counted shares is no smaller than one by the shares
+    # themselves
     parts, times = np.unique(np.ceil(values * PARTS * (1 - 1e-12)), return_counts=True)
     return np.stack([parts.astype(np.int64), times], axis=1).tolist()  # type: ignore[no-any-return]
 

@@ -29,7 +29,7 @@ HOEFFDING = "Hoeffding 1963; Maurer 2004; Waudby-Smith and Ramdas 2024; docs/pro
 MASSART = "Massart 1990; Waudby-Smith and Ramdas 2024; docs/proofs/rates.md"
 
 
-@measure_bound("losses", "bet on independent numbers in [0, 1]", HOEFFDING)
+@measure_bound("losses", "betting bound for means (Waudby-Smith and Ramdas)", HOEFFDING)
 def mean_upper(losses: Blocks, scale: float, delta: float, claims: int = 1) -> float:
     """Return an upper bound on a mean loss; ``losses`` counts 4096ths of ``scale``.
 
@@ -39,7 +39,9 @@ def mean_upper(losses: Blocks, scale: float, delta: float, claims: int = 1) -> f
     return _scale(scale) * _share(losses, delta, claims) * (1 + SLACK)
 
 
-@measure_bound("losses", "bet on independent numbers in [0, 1]", HOEFFDING, side="lower")
+@measure_bound(
+    "losses", "betting bound for means (Waudby-Smith and Ramdas)", HOEFFDING, side="lower"
+)
 def mean_lower(savings: Blocks, scale: float, delta: float, claims: int = 1) -> float:
     """Return a lower bound on a mean loss; ``savings`` counts 4096ths of ``scale`` minus the loss.
 
@@ -102,6 +104,8 @@ def counted_losses(losses: NDArray[np.float64], rare: bool = True) -> list[list[
     clipped = np.clip(losses, 0.0, 1.0)
     if rare:
         return [holdout.counted(clipped)]
+    # an order that depends on the number of rows alone: bets may learn from earlier blocks, which
+    # must not be chosen by what they hold
     order = np.random.default_rng(clipped.size).permutation(clipped.size)
     blocks = np.split(clipped[order], block_ends(clipped.size)[:-1])
     return [holdout.counted(block) for block in blocks]
@@ -126,6 +130,8 @@ def _share(losses: Blocks, delta: float, claims: int) -> float:
         raise ParameterError(f"losses are {losses!r:.80}; they are a list of blocks of counts")
     blocks = [holdout.read_shares(block) for block in losses]
     sizes = [int(times.sum()) for times, _ in blocks]
+    # a file could divide its rows into blocks that make the bets look better; only one division is
+    # honest
     if len(blocks) > 1 and np.cumsum(sizes).tolist() != block_ends(sum(sizes)):
         raise ParameterError(
             f"the blocks have {sizes} rows; each but the first must have half of the rows so far"
@@ -135,6 +141,8 @@ def _share(losses: Blocks, delta: float, claims: int) -> float:
 
 def _ranked(shares: Blocks, others: int, delta: float, claims: int) -> float:
     """Bound a mean of shares by bets, and the larger side by Massart's inequality."""
+    # half for the bets on the ranks of the smaller side, half for the distribution of the larger
+    # one
     half = level(delta, claims) / 2
     reach = math.sqrt(-math.log(half) / (2 * positive_whole("others", others)))
     return (_share(shares, half, 1) + reach) * (1 + SLACK)
@@ -146,6 +154,7 @@ def _auc(
     pairs = positive_whole("positives", positives) * positive_whole("negatives", negatives)
     if type(halves) is not int or not 0 <= halves <= 2 * pairs:
         raise ParameterError(f"halves is {halves!r}; {pairs:,} pairs give 0 to {2 * pairs:,}")
+    # Hoeffding 1963, section 5: pairs can be divided into min(n₊, n₋) at a time that share no row
     cost = -math.log(level(delta, claims)) / min(positives, negatives)
     return halves / (2 * pairs), cost
 

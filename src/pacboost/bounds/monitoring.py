@@ -19,9 +19,11 @@ from pacboost.errors import ParameterError
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.same_bits import exp, log, log1p, log_of, total
 
+# The error that a model will have is not known: bets on 16 alternatives, each of which may win.
 ODDS = 1.1 * exp(np.arange(16) * (log_of(10.0 / 1.1) / 15))
 """Each alternative q multiplies the odds of a mistake by one of these."""
 EQUAL_WEIGHTS = np.full(ODDS.size, 1 / ODDS.size)
+# Capital is bet where a change is likely; the fifth that is divided equally finds the others.
 TYPICAL_ODDS, LOG_ODDS_SPREAD, EQUAL_PART = 1.5, 0.25, 0.2
 DETECTOR_WEIGHTS = exp(-0.5 * ((log(ODDS) - log_of(TYPICAL_ODDS)) / LOG_ODDS_SPREAD) ** 2)
 DETECTOR_WEIGHTS *= (1 - EQUAL_PART) / total(DETECTOR_WEIGHTS)
@@ -91,6 +93,7 @@ def mean_interval(total: float, squares: float, rows: int, delta: float) -> tupl
     """
     mean = total / positive_whole("rows", rows)
     slack = 1e-12 + 4e-16 * rows
+    # two sides, each for 14 weights λ at once
     price = math.log(2 * WEIGHTS.size / probability("delta", delta))
     spread = (-log1p(-WEIGHTS) - WEIGHTS) * squares
     radius = float(((price + spread) / WEIGHTS).min()) / rows * (1 + slack) + slack

@@ -48,6 +48,7 @@ def log_inverse_prior(base_rules: int, rules: int, bits: int) -> float:
         raise ParameterError(f"rules is {rules}; there are only {base_rules} base rules")
     _bits(bits)
     return (
+        # the sum of 1/(D(D+1)) over D ≥ 1 is 1, and so is that over b: all votes share a prior of 1
         math.log(rules * (rules + 1))
         + log_binomial(base_rules, rules)
         + rules * bits * math.log(2)
@@ -88,6 +89,7 @@ def quantise(votes: ArrayLike, bits: int, scale: float) -> NDArray[np.int64]:
         raise ParameterError("votes must be a list of finite numbers, not all of them 0")
     if not 0 < scale < math.inf:
         raise ParameterError(f"scale is {scale!r}; it must be above 0, and finite")
+    # b bits are a sign and a size from 1 to 2^(b-1); 0 says that the rule has no vote
     largest = 2 ** (bits - 1)
     rounded = np.rint(values / np.abs(values).max() * (scale * largest))
     return np.asarray(np.clip(rounded, -largest, largest), dtype=np.int64)
@@ -108,6 +110,7 @@ def search(
     ``count`` returns the mistakes of whole-number votes on all n rows. All pairs are valid at once.
     """
     pairs, tried = [], set()
+    # every pair is paid for by its prior, so that looking for the smallest bound costs nothing more
     for b in sorted(bits):
         for scale in scales:
             quantised = quantise(votes, b, scale)
@@ -164,8 +167,10 @@ def vote_bound(
     0.1013
     """
     positive_whole("features", features)
+    # a rule has one threshold at most, so that no more than that many rows gave one
     if not n - positive_whole("rules", rules) <= positive_whole("rest", rest) <= n:
         raise ParameterError(f"rest is {rest}; with {rules} rules it is {n - rules} to {n}")
+    # p features give p(2n + 1) + 1 descriptions of a rule (docs/proofs/compression.md)
     return occam_bound(mistakes, rest, features * (2 * n + 1) + 1, rules, bits, delta)
 
 

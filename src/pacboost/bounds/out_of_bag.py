@@ -74,6 +74,8 @@ def first_order_bound(gibbs: float, n: int, divergence: float, delta: float) -> 
     >>> round(first_order_bound(0.2, 1000, 2.0, 0.05), 6)
     0.515081
     """
+    # the plurality is wrong only where half of the members are: Markov's inequality, and its factor
+    # 2
     return min(1.0, 2 * pac_bayes_kl_bound(gibbs, n, divergence, delta))
 
 
@@ -92,6 +94,7 @@ def tandem_bound(tandem: float, n: int, divergence: float, delta: float) -> floa
     >>> round(tandem_bound(0.08, 1000, 1.0, 0.05), 6)
     0.487115
     """
+    # where half of the members are wrong, a quarter of all pairs of them are wrong together
     return min(1.0, 4 * kl_upper(share("tandem", tandem), _budget(n, 2 * divergence, delta)))
 
 
@@ -116,6 +119,8 @@ def c_bound(
     half = probability("delta", delta) / 2
     upper = pac_bayes_kl_bound(gibbs, n, divergence, half)
     lower = kl_lower(share("disagreement", disagreement), _budget(pairs, 2 * divergence, half))
+    # below ½ the bound rises with L and falls with the disagreement, so that one end of each may be
+    # put in
     if upper >= 0.5 or lower >= 0.5:
         return 1.0
     return outward(1 - (1 - 2 * upper) ** 2 / (1 - 2 * lower) + 1e-15)
@@ -142,6 +147,7 @@ def cantelli_bound(
     half = probability("delta", delta) / 2
     both = kl_upper(share("tandem", tandem), _budget(pairs, 2 * divergence, half))
     single = kl_lower(share("gibbs", gibbs), _budget(n, divergence, half))
+    # any μ is valid, since both ends hold for all of them at once, so the best one is free
     mu = cantelli_mu(single, both)
     return outward((both - 2 * mu * single + mu * mu + 1e-15) / (0.5 - mu) ** 2)
 
@@ -169,6 +175,8 @@ def _budget(n: int, divergence: float, delta: float) -> float:
     return (divergence + math.log(2 * math.sqrt(n) / delta)) / n * (1 + 1e-12)
 
 
+# The choice must not look at the mistakes: that would be a choice among bounds that nobody paid
+# for.
 ROWS_FOR_TANDEM = 10_000
 ROWS_FOR_CANTELLI = 1_000_000
 """Numbers of rows from which on this bound is usually the smallest of the three."""
@@ -198,6 +206,7 @@ def certificate(
         raise NotCertified(changed)
     if counts.members == 0:
         raise NotCertified("the vote has no members: there is nothing to certify")
+    # ln(B_max/B) pays for stopping early, and nothing pays for going on after a look
     if counts.members > counts.members_max:
         raise NotCertified(
             f"{counts.members_max} members were planned, and {counts.members} were made. Whoever "
@@ -321,6 +330,8 @@ def _pair(counts: OutOfBag) -> tuple[float, int]:
             "common mistakes. Draw smaller bags (max_samples), fit on more rows, or ask for "
             "first_order"
         )
+    # the theorem is for the expected number of rows or fewer; a bag that happens to leave out more
+    # gains nothing
     return counts.tandem, min(counts.pair_least_size, _expected(counts, 2))
 
 

@@ -53,6 +53,8 @@ def rows_from_tooth_on(
     ``passes(c, n)`` is called for the last n at which c mistakes, and no more, are allowed.
     """
     max_allowed = allowed_mistakes(enough, epsilon, delta)
+    # Passing is a saw: it falls from one n to the next while the same number of mistakes is
+    # allowed. The last n of each tooth is its worst, so only these are looked at.
     if max_allowed > MAX_TEETH:
         return enough
     allowed = np.arange(0.0, max_allowed + 1)

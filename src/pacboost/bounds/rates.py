@@ -112,6 +112,8 @@ def balanced_upper(parts: Parts, delta: float, claims: int = 1) -> float:
     0.1128
     """
     pairs = read_parts(parts)
+    # Buehler's order of outcomes needs a first class: the one with fewer rows, however they are
+    # listed
     smaller, larger = min(pairs, key=itemgetter(1)), max(reversed(pairs), key=itemgetter(1))
     if len(pairs) == 2 and smaller[1] <= MAX_ROWS_FOR_BUEHLER:
         return outward(mean_of_two_upper(smaller, larger, level(delta, claims)))
@@ -130,6 +132,7 @@ def balanced_lower(parts: Parts, delta: float, claims: int = 1) -> float:
     >>> round(balanced_lower([[3, 100], [5, 50]], delta=0.05), 4)
     0.0325
     """
+    # 1 less the upper end for rows that are right
     right = [[n - k, n] for k, n in read_parts(parts)]
     return downward(max(0.0, 1 - balanced_upper(right, delta, claims)))
 

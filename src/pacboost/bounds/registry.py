@@ -77,6 +77,8 @@ class Ends:
 
 def name_of(function: Callable[..., float]) -> str:
     """Return the name of a registered function."""
+    # identity, not the function's own name: names of bounds stand in certificates, and functions
+    # may be renamed
     return next(name for name, registered in BOUNDS.items() if registered.compute is function)
 
 

@@ -76,6 +76,7 @@ def answered_share(
     ``fewest`` and ``most`` are both the number of answered rows if the threshold was fixed before;
     for one at a rank, the largest planned rank that is no larger, and the rank itself.
     """
+    # both ends of the share of every threshold hold at once (Boole)
     ends = 2 * thresholds
     low = clopper_pearson_lower(fewest, rows, delta, ends)
     return low, clopper_pearson(most, rows, delta, ends)
@@ -107,9 +108,12 @@ def passed_certificate(
     )
 
 
+# Who names a target wants it tested, so the tests get most; a quarter is left for other wishes, at
+# all thresholds.
 TESTS = 0.75
 """Share of delta for the tests of a target; bounds for all thresholds have the rest."""
 
+# With none allowed, a single mistake among the surest rows would end all tests before they began.
 MISTAKES_AT_FIRST_RANK = 1
 """Tests begin at the first rank at which this many mistakes would still pass."""
 
@@ -141,6 +145,8 @@ def passed(
         return frozenset()
     first = next(place for place, point in enumerate(points) if point.most <= start)
     passing: set[int] = set()
+    # Tests in an order that was fixed, to the first failure, need no share of delta each. Going on
+    # after a failure broke the promise in simulations (tests/bounds/test_selective.py).
     for place in range(first, -1, -1):
         point = points[place]
         if passed_error(point.mistakes, point.answered, delta, target) > target:

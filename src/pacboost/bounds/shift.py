@@ -81,6 +81,7 @@ def largest_error(error: float, move: str, by: float) -> float:
     if isinstance(by, bool) or not isinstance(by, int | float) or not low <= by <= high:
         limits = f"from {low:g} to {high:g}" if high < math.inf else f"≥ {low:g}"
         raise ParameterError(f"{move} is {by!r}; it is a number {limits}", parameter=move)
+    # each f rises with e, so that an upper bound on e may be put in (docs/proofs/shift.md)
     return outward(way.largest(min(1.0, error), by)) if by > way.none else error
 
 
@@ -158,7 +159,7 @@ def under(certificate: Stored, **moves: float) -> Stored:
         raise ParameterError(f"{names} was given{meant(move, MOVES)}; name one of {allowed}")
     _refuse(certificate)
     inputs = {**certificate.inputs, "bound": certificate.bound, "move": move, "by": plain(by)}
-    name = MOVED["lower" if wording.is_lower(certificate) else "upper"]
+    name = MOVED[wording.side_of(certificate)]
     assumed = (
         wording.DRAWN_BEFORE_MOVE if assumption == wording.DRAWN else assumption
         for assumption in certificate.assumptions

@@ -19,12 +19,17 @@ from pacboost.bounds.held_out import (
     RankCounts,
 )
 
+AREA_SLACK = 1e-9
+"""How far rounding may move an area."""
+
 
 def contradictions(held_out: HeldOut, classes: int, labels: int = 0) -> Iterator[str]:
     """Return how the counts contradict each other.
 
     ``labels`` is the number of labels that a row of the model may have at once.
     """
+    for k, curve in held_out.ranks.items():
+        yield from _of_areas(k, curve)
     if held_out.labels != labels:
         yield f"rows have {held_out.labels} labels at once, and {labels} in the model"
     elif labels:
@@ -47,6 +52,8 @@ def _of_classes(held_out: HeldOut, classes: int) -> Iterator[str]:
         yield f"the most frequent class is number {commonest}, not {held_out.commonest}"
     if held_out.baseline_wrong != others or others == rows:
         yield f"{others} rows are not of the most frequent class, not {held_out.baseline_wrong}"
+    # a stranger's file could show a curve of other rows than its table; where all rows are counted,
+    # one determines the sizes in the other
     if rows <= MAX_ROWS_COUNTED:  # else curves count some of the rows
         yield from _of_curves(held_out, sizes.astype(np.int64))
 
@@ -64,6 +71,24 @@ def _of_curves(held_out: HeldOut, sizes: Counts) -> Iterator[str]:
             return
     if sizes.size == 2 and expected and not _is_on(ranks[1], held_out):
         yield "no threshold on the curve gives the predictions in the table"
+
+
+def _of_areas(k: int, curve: RankCounts) -> Iterator[str]:
+    """Compare the areas below a curve with its counts.
+
+    Between two points that a curve keeps, rows of the class may lie before all others, or after.
+    """
+    positive, negative = curve.positive, curve.negative
+    hits, misses = np.cumsum(positive), np.cumsum(negative)
+    most = float((negative * hits).sum() / (hits[-1] * misses[-1]))
+    within = float((negative * positive).sum() / (hits[-1] * misses[-1]))
+    if not most - within - AREA_SLACK <= curve.auc <= most + AREA_SLACK:
+        yield f"the area below the curve of class number {k} is not {curve.auc}"
+    number = np.arange(1, hits[-1] + 1)
+    before, after = (np.repeat(part, positive) for part in (misses - negative, misses))
+    best, worst = (float((number / (number + part)).mean()) for part in (before, after))
+    if not worst - AREA_SLACK <= curve.average_precision <= best + AREA_SLACK:
+        yield f"the average precision of class number {k} is not {curve.average_precision}"
 
 
 def _is_on(curve: RankCounts, held_out: HeldOut) -> bool:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.boosters.multiclass import method_of
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import SLACK, outward
@@ -49,6 +50,8 @@ def product_bound(ledger: Ledger) -> float:
     _refuse(ledger)
     log_product = math.fsum(math.log(entry.normaliser) for entry in ledger.rounds)
     product = math.exp(min(log_product, 700.0))
+    # the slack is inside: K/2 or K times a product that is off by the slack is off by as many times
+    # it
     return outward(ledger.factor * (product + rounding_slack(ledger)))
 
 
@@ -65,6 +68,8 @@ def rounding_slack(ledger: Ledger) -> float:
         # Its error is that of D_1 in whole units, and log weights gather the rounding of floats.
         slack = 2 * ledger.rows * ledger.classes / ledger.rounds[0].weight + 1e-12 * len(ledger)
     for entry in ledger.rounds:
+        # a weight rounded to whole units is off by at most one of entry.weight units, and there are
+        # rows times classes of them; the sums before and after the vote both are
         eta = 2 * ledger.rows * ledger.classes / entry.weight + 1e-13  # exp errs by less than that
         shift = eta * math.exp(min(abs(entry.vote), 700.0))  # more says nothing, too
         slack = min(slack * (entry.normaliser + shift) + product * shift, 1e300)
@@ -95,6 +100,7 @@ def training_error(ledger: Ledger) -> Certificate:
         inputs["measured"] = ledger.rounds[-1].training_error
     return Certificate(
         value=bound,
+        # a row with yF ≤ 0 counts at least 1 in the mean of the potential: no chance is involved
         delta=0.0,
         theorem=_theorem(ledger),
         sample={},
@@ -121,7 +127,9 @@ _THEOREMS = {
     "binomial": "training error ≤ mean binomial potential",
     "error function": "training error ≤ mean of erfc",
 }
-_CLASS_OF = {"mh": "the class that is named", "pairs": "the class"}
+# With pairs of row and class, a wrong row has two whose costs are at least 2φ(0) = 2 if φ is
+# convex: K/2 times the mean bounds the error. Without convexity one of them costs at least 1: K
+# times.
 _CONVEX = ("exponential", "logistic", "clipped", "hinge")
 _REFERENCES = {
     "exponential": "Freund and Schapire 1997, theorem 6; Schapire and Singer 1999",
@@ -143,10 +151,11 @@ def _theorem(ledger: Ledger) -> str:
     """
     costs = f"training error ≤ mean of the costs that {ledger.booster} defines"
     theorem = _THEOREMS.get(ledger.potential, costs)
-    if ledger.several_labels or ledger.multiclass not in _CLASS_OF:
+    method = method_of(ledger.multiclass)
+    if ledger.several_labels or not method.whose_error:
         return theorem
     factor = "K/2" if ledger.potential in _CONVEX else "K"
-    return f"{theorem}, times {factor} for {_CLASS_OF[ledger.multiclass]}"
+    return f"{theorem}, times {factor} for {method.whose_error}"
 
 
 def margin_distribution(
@@ -175,7 +184,7 @@ def _refuse(ledger: Ledger) -> None:
             f"{ledger.booster!r} is regression: its record holds losses, and no theorem bounds an "
             "error by them"
         )
-    if ledger.multiclass == "samme":
+    if method_of(ledger.multiclass).guesses:
         raise NotCertified(
             "SAMME has no training-error bound for more than two classes: its stage factors bound "
             "how often the true class scores 0 or less, but a row can be wrong although it scores "
@@ -203,6 +212,8 @@ def median_misses(
 
     Rounds give vote, ln Σ D(i) exp(-vote·(1 - loss)) and largest error (docs/proofs/training.md).
     """
+    # A median that misses needs rules with half of all votes that miss. The cheapest such set is
+    # filled up by the smallest losses at the tolerance, the last rule in part.
     able = largest > tolerance  # no other rule misses by more than the tolerance
     half = total(votes) / 2
     if total(votes[able]) < half * (1 - SLACK):

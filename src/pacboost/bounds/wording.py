@@ -39,10 +39,15 @@ def is_measured(of_what: str) -> bool:
     return of_what == GAP or quantity(of_what) is not None
 
 
+def side_of(certificate: CertifiedNumber) -> str:
+    """Return the end that a certificate states, "lower" or "upper"."""
+    registered = bound_of(certificate.bound)
+    return "upper" if registered is None else registered.side
+
+
 def is_lower(certificate: CertifiedNumber) -> bool:
     """Check whether a certificate states a lower end."""
-    registered = bound_of(certificate.bound)
-    return registered is not None and registered.side == "lower"
+    return side_of(certificate) == "lower"
 
 
 def says_nothing(certificate: CertifiedNumber) -> bool:
@@ -348,7 +353,7 @@ def affected(certificate: CertifiedNumber) -> str:
     return f"{ANSWERED if answered else NEW_EXAMPLES}{' of this group' * ('group' in details)}"
 
 
-def _bound_before(certificate: CertifiedNumber) -> Bound | None:
+def bound_before(certificate: CertifiedNumber) -> Bound | None:
     """Return the bound of a certificate; if it is about a shift, the bound before it."""
     return bound_of(str(certificate.inputs.get("bound", certificate.bound)))
 
@@ -373,7 +378,7 @@ def _counted(certificate: CertifiedNumber) -> str:
         if name in counts and "n" in counts:
             share = f"{wrong} wrong on {percent(float(counts[name]))} of the rows outside"
             return f"; {share} their bags, of {int(counts['n']):,} at least"
-    bound = _bound_before(certificate)
+    bound = bound_before(certificate)
     if bound is None or not bound.held_out or not {"k", "n"} <= set(counts):
         return how
     answered = "answered " if certificate.of_what == ANSWERED else ""
@@ -381,7 +386,7 @@ def _counted(certificate: CertifiedNumber) -> str:
 
 
 def _claim(certificate: CertifiedNumber, number: str) -> Statement:
-    of_what, bound = certificate.of_what, _bound_before(certificate)
+    of_what, bound = certificate.of_what, bound_before(certificate)
     before = f"{_subject(certificate)} is wrong on at most "
     if of_what == NEW_GROUPS:
         after = f" of the examples of a new group{OVER_GROUPS}"
@@ -458,7 +463,7 @@ def _answered(certificate: CertifiedNumber) -> str:
 
 
 def _subject(certificate: CertifiedNumber) -> str:
-    details, bound = certificate.details, _bound_before(certificate)
+    details, bound = certificate.details, bound_before(certificate)
     if "members" in details:
         return f"the plurality vote of {details['members']} members"
     who = "the classifier" if bound is None else bound.subject

@@ -118,6 +118,7 @@ class Commands(WholeSentences):
                 sys.stdout.flush()  # the reader of the output may be gone
             return answer
         except click.ClickException as problem:
+            # a name from a file may hold control characters, which would act on the terminal
             problem.message = visible(problem.message)  # type: ignore[misc]
             raise
         except (click.exceptions.Exit, click.Abort):
@@ -125,6 +126,7 @@ class Commands(WholeSentences):
         except KeyboardInterrupt:
             click.echo("Interrupted; nothing else was written.", err=True)
             raise click.exceptions.Exit(INTERRUPTED) from None
+        # nothing was wrong with the input: scripts tell "no" (1) from a mistake in the command (2)
         except (errors.NotCertified, errors.OutOfTime) as refusal:
             raise CommandError(str(refusal), THE_ANSWER_IS_NO) from refusal
         except errors.ParameterError as problem:
@@ -161,6 +163,7 @@ class CommandError(click.ClickException):
 
 def _write_to_nobody() -> None:
     """Drop what is still buffered, which Python would write at its end, and fail."""
+    # else Python prints a traceback of its own when it flushes at exit, after ours
     null = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):  # a stream of tests has no file
@@ -175,6 +178,8 @@ def _notes() -> Iterator[None]:
     with warnings.catch_warnings():
         for kind in vars(errors).values():
             if isinstance(kind, type) and issubclass(kind, Warning):
+                # Python shows a warning once for each line of code, and two columns may be warned
+                # of by one line
                 warnings.simplefilter("always", kind)
 
         shown: set[str] = set()

@@ -74,6 +74,7 @@ epsilon = real(
     "--epsilon",
     help="The largest error that you accept. If the certified error is larger, the exit code is 1.",
 )
+# Not None as in Python: a command that is typed again gives the same model.
 seed = click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
@@ -94,6 +95,8 @@ def parameter(name: str) -> Decorator[Any]:
     check, shown = param.check, param.help or " ".join(param.meaning.split()).replace("``", "")
     if isinstance(check, Truth):
         return click.option(param.option, name, default=None, help=shown)
+    # options follow from the parameters of estimators: a new one has its words, its choices and its
+    # check from there
     kind = click.Choice(check.names) if isinstance(check, Choice) else KINDS.get(type(check), str)
     return click.option(param.option, name, type=kind, help=shown)
 
@@ -138,6 +141,7 @@ MODEL_MEMORY = "pacboost.model_memory"
 model_memory = click.option(
     "--memory",
     "model_memory",
+    # any command that opens a model may need it, and none should have to pass it on
     expose_value=False,
     callback=lambda context, _, size: context.meta.update({MODEL_MEMORY: size}),
     help='The memory that reading the model may take, such as "2GB".  [default: 16 times the '
@@ -266,7 +270,8 @@ filtering = together(
         'rule is tested on fresh examples ("logit" is then FilterBoost); rules that pass have at '
         "least 0.4 times the promised edge, which boosters go by. Default: samples are boosted on "
         "as long as they represent the weights, with weights corrected for how they were drawn; "
-        '"measure", "smooth", "projection" and "majority" then assume 0.1.',
+        '"measure", "smooth", "projection" and "majority" then assume 0.1. With --learner '
+        "file.py:name, rows in memory give a margin on every row, or a counter-example.",
     ),
     click.option(
         "--sample-rows",

@@ -58,6 +58,7 @@ def plain(value: object) -> object:
         return [plain(item) for item in value]
     if isinstance(value, Path):
         return str(value)
+    # JSON has no NaN: other programs refuse the whole document
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
@@ -132,6 +133,7 @@ def answer(as_json: bool, content: object, *parts: Any) -> None:
 @contextmanager
 def working(what: str) -> Iterator[Callable[[str], None]]:
     """Show a status line on a terminal, and yield a function that changes its text."""
+    # a status line in a log file would be a line of control characters for every change
     if not sys.stderr.isatty():
         yield lambda _: None
         return

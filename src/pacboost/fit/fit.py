@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pacboost.boosters.booster import Booster
+from pacboost.boosters.multiclass import method_of
 from pacboost.errors import LearnerError, ParameterError
 from pacboost.fit import derive
 from pacboost.fit.ask import AUTO, Ask, FitRows, ValidationSet
@@ -133,7 +134,7 @@ def with_validation(rows: FitRows, validation_set: ValidationSet, ask: Ask) -> F
 def refuse(booster: Booster[Any], rows: FitRows) -> None:
     """Raise if the booster cannot learn these labels or numbers."""
     # one sign a row is all that most boosters weigh; these two weigh every pair of row and label
-    if rows.has_several_labels and booster.multiclass not in ("mh", "pairs"):
+    if rows.has_several_labels and not method_of(booster.multiclass).several_labels:
         raise ParameterError(
             f"y holds several labels a row, and {booster.name} with multiclass="
             f"{booster.multiclass!r} takes one; use booster='adaboost' with multiclass='mh'",

@@ -132,6 +132,11 @@ class Round:
     """Upper bound on how much any vote improves the margin, if the learner finds the best rules."""
 
 
+UNUSED = (
+    "revised", "hard", "vote_digest", "counterexample", "asked", "asked_to_certify", "price",
+)  # fmt: skip
+"""Fields of a ledger that ``to_dict`` leaves out where they are empty."""
+
 LABELS = {f.name: str(f.metadata["label"]) for f in fields(Round) if "label" in f.metadata}
 """The numbers that only some rounds have, and their labels in reports."""
 
@@ -176,6 +181,12 @@ class Ledger:
     """The rows with the smallest margins under the final vote, in increasing order."""
     vote_digest: str = ""
     """A fingerprint of the final rules and votes (hypotheses/vote_digest.py)."""
+    asked: int = 0
+    """Number of labels that an example oracle was asked for, those that certify included."""
+    asked_to_certify: int = 0
+    """Number of them that were plain draws, set apart for the certificate."""
+    price: float = 0.0
+    """The price of a label; 0 if none was named."""
     counterexample: Counterexample | None = None
     """Weighted rows under which no rule has the promised edge, if an edge was promised in vain."""
 
@@ -187,6 +198,11 @@ class Ledger:
             f"Ledger(booster={self.booster!r}, learner={self.learner!r}, rows={self.rows}, "
             f"rounds={len(self)})"
         )
+
+    @property
+    def cost(self) -> float:
+        """The price of all labels that were asked for."""
+        return self.asked * self.price
 
     @property
     def regression(self) -> bool:
@@ -288,7 +304,7 @@ class Ledger:
         # left out where unused, so that ledgers of runs without them keep their digest
         if self.counterexample is not None:
             content["counterexample"] = self.counterexample.to_dict()
-        for name in ("revised", "hard", "vote_digest", "counterexample"):
+        for name in UNUSED:
             if not content[name]:
                 del content[name]
         for entry in content["rounds"]:

@@ -25,6 +25,7 @@ from pacboost.models.input_checks import check_cells, checked_array, refuse_empt
 from pacboost.numerics.memory import lies_on_gpu
 from pacboost.sources.arrays import ArrayTable, CategorisedArray
 from pacboost.sources.categories import FROM_DTYPE, all_levels, find_levels
+from pacboost.sources.columns import are_records, columns_of_records
 from pacboost.sources.derived import DerivedColumn, DerivedTable
 from pacboost.sources.explained_errors import checked_by_scikit_learn, refuse_masked
 from pacboost.sources.frame_table import FrameTable
@@ -141,8 +142,8 @@ class Schema:
             return ArrayTable(rows.given)
         if self.text is not None:
             return self.text.transform(rows.given)
-        if isinstance(rows, FrameRows):
-            return self._read_frame(rows)
+        if isinstance(rows, FrameRows) or are_records(rows.given):
+            return self._read_named(rows)
         X = _in_reach(rows.given)
         if isinstance(X, FrameTable) and self.feature_names is not None and X.levels != self.levels:
             X = FrameTable.like(X.as_given, self.feature_names, self.levels, X.origin)
@@ -200,12 +201,34 @@ class Schema:
 
     def _read_array(self, X: Any) -> Table:
         """Read an array, a list or a sparse matrix."""
+        shape = np.shape(X)
+        if self.levels.in_parts and len(shape) == 2 and shape[1] != self.n_columns:
+            raise DataError(
+                "X has no column names; the model was fitted on a frame with dates, so pass a "
+                "frame, or rows as dictionaries"
+            )
         if self.levels and not sparse.issparse(X):
             raw = _raw_cells(X)
             if raw.ndim == 2 and raw.size:
                 return CategorisedArray(_validated(self._stand_in(), raw, reset=False), self.levels)
         array = checked_array(self._stand_in(), X, reset=False)
         return _recoded(_table_of(array), self.levels)
+
+    def _read_named(self, rows: Rows) -> FrameTable:
+        """Read a data frame, or rows that name their cells, by the names of the columns in fit."""
+        if isinstance(rows, FrameRows):
+            return self._read_frame(rows)
+        if self.names is None:
+            raise DataError(
+                f"X names its cells, but {self.owner} was fitted to rows without names; give "
+                f"rows of {self.n_columns} numbers"
+            )
+        first = rows.given[0] if isinstance(rows.given, list | tuple) else rows.given
+        # the parts of a date may be given as numbers, as in a frame
+        in_parts = {*self.names} <= {*first.keys()}
+        sources = self.names if in_parts else dict.fromkeys(self.levels.sources(self.names))
+        cells = columns_of_records(rows.given, list(sources))
+        return FrameTable.like(cells, self.names, self.levels)
 
     def _read_frame(self, rows: FrameRows) -> FrameTable:
         """Read a data frame by the names that its columns had in fit."""

@@ -44,9 +44,12 @@ MIN_PAIRS_TO_REFIT = 64
 MAX_PAIRS_TO_REFIT = 1024
 MAX_WINDOW_PAIRS = 2048
 ROUNDS, SHRINK = 10, 0.7
+# How well rows can be told apart is not known beforehand: five stakes share the capital, and the
+# best soon has most of it.
 BETS = np.array([0.05, 0.1, 0.2, 0.4, 0.8])
 """Shares of the capital that are staked."""
 MIN_REFERENCE_ROWS = 200
+# A row that set a cut is not exchangeable with a new one, so a bet on the two would not be fair.
 MAX_ROWS_FOR_CUTS = 1000
 """Reference rows that set the cuts: at most this many, and a quarter of all; none is bet on."""
 

@@ -99,5 +99,8 @@ def answering(
     """Bound the error among answered rows, from confidences and mistakes on held-out rows."""
     if abstain_below is not None:
         return replace(at_thresholds(sure, wrong, delta, [abstain_below]), models=models).at(0)
+    # Confidences of boosted votes crowd near 1, so that a grid between 0 and 1 would miss them:
+    # thresholds stand at ranks of the rows, whose bounds hold all the same
+    # (docs/proofs/selective.md).
     table = replace(by_ranks(sure, wrong, delta, target=target_error), models=models)
     return table if target_error is None else table.within(target_error)

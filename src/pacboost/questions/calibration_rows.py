@@ -69,6 +69,7 @@ class CalibrationRows:
         n, share = scores.size, probability("delta", delta) / claims
         what = f"{self.unit} of class {details['class']!r}" if "class" in details else self.unit
         rank = covering_rank(n, coverage, share) if n else 1
+        # P[Bin(n, p) ≥ n] = p^n is above delta for so few rows: no rank has the coverage
         if rank > n:
             raise NotCertified(too_few(n, coverage, share, what))
         value = float(np.partition(scores, rank - 1)[rank - 1])
@@ -102,10 +103,14 @@ def too_few(n: int, coverage: float, delta: float, what: str) -> str:
 
 def one_of_each(place: NDArray[np.intp]) -> NDArray[np.intp]:
     """Draw one row of every group; rows of different groups are independent."""
+    # which row of a group counts must not depend on its score; a fixed seed, so that a certificate
+    # can be made again
     order = np.random.default_rng(0).permutation(place.size)
     return np.sort(order[np.unique(place[order], return_index=True)[1]])
 
 
+# The papers on aps and raps draw a number anew for every row; a hash of its values makes the score
+# a function of the row, as the theorem asks, and equal rows get equal sets.
 ROW_SALT = 20200604
 
 

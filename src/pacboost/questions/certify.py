@@ -37,6 +37,7 @@ from pacboost.questions.mistakes import (
     fresh_labels,
     judged,
     mistakes,
+    predicts_numbers,
     refuse_other_labels,
 )
 from pacboost.questions.new_rows import NewRows
@@ -132,6 +133,7 @@ def certify(
             model, X, y, of=of, end=end, delta=delta, models=models, groups=groups,
             ordered=ordered, copies=copies, shift=shift,
         )  # fmt: skip
+        # of several claims that share delta one could be shown alone, as if it had all of delta
         if len(family) > 1:
             raise ParameterError(
                 f"these are {len(family)} claims, and certify makes one; name one measure, one "
@@ -207,6 +209,8 @@ def certify_all(
     X, named = by_column(model, X, by)
     labels, predictions = _answers(model, X, y, measures)
     new = _counted_rows(model, X, labels, copies, shift, each=groups is None and not ordered)
+    # a tie counts as an error everywhere here, and predict has to name some class: it may name the
+    # right one
     tied = np.zeros(labels.size, dtype=np.bool_)
     if hasattr(model, "ledger_") and not measures[0].of_numbers:
         # right only as ties have to end
@@ -216,6 +220,8 @@ def certify_all(
     names = [] if group is None else np.unique(group).tolist()
     claims, pool = claims_of(rows, measures, names, end), NO_POOL
     if group is not None:
+        # by names and sizes of groups alone: a pool that was found by its mistakes would have to be
+        # paid for
         pool = pool_of(group[new.kept], claims, level, models)
         group = np.where(np.isin(group, pool.groups), pool.name, group.astype(object))
         claims = claims_of(rows, measures, np.unique(group.astype(str)).tolist(), end)
@@ -238,6 +244,7 @@ def _for_shares(
     labels = fresh_labels(y)
     names, sizes = np.unique(labels, return_counts=True)
     needed = rows_for_a_half(probability("delta", delta), names.size * models)
+    # each class has its own bound: one without rows would have the bound 1, and decide the sum
     if sizes.min() < needed:
         raise NotCertified(
             f"there are {sizes.min()} rows of class {names[sizes.argmin()]!r}, and at least "
@@ -291,6 +298,7 @@ def _in_memory(
     return model, *rows_and_labels(X, y), groups, by
 
 
+# A model seldom errs more on its training rows than on new ones: easy rows were chosen to certify.
 TRAINING_LEVEL = 0.001
 """Chance at most of a training error that warns although certifying rows are like training rows."""
 
@@ -349,7 +357,7 @@ def _answers(
     """Return labels and predictions; refuse measures that do not suit the model."""
     names = [measure.name for measure in of]
     numbers = [measure.name for measure in of if measure.of_numbers]
-    regressor = not _is_classifier(model)
+    regressor = predicts_numbers(model)
     if numbers and not regressor:
         raise NotCertified(
             f"the measure {numbers[0]!r} is for models that predict numbers, not classes"
@@ -372,13 +380,3 @@ def _answers(
         refuse_other_labels(getattr(model, "classes_", predictions), labels)
         check_answers(predictions, labels, getattr(model, "classes_", ()))
     return labels, predictions
-
-
-def _is_classifier(model: object) -> bool:
-    if hasattr(model, "classes_") or hasattr(model, "predict_proba"):
-        return True
-    if hasattr(model, "ledger_"):  # of ours: one that predicts numbers has no mistakes
-        return hasattr(model, "mistakes")
-    tags = getattr(model, "__sklearn_tags__", lambda: None)()
-    kinds = getattr(model, "_estimator_type", ""), getattr(tags, "estimator_type", None)
-    return "regressor" not in kinds

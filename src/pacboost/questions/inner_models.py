@@ -125,6 +125,8 @@ def _walk(model: object, X: object, depth: int) -> Iterator[Inner]:
         yield from _through_pipeline(model, X, depth)
         return
     attributes = vars(model)
+    # scikit-learn's convention for what fit has set; of a search, parameters hold the pattern and
+    # best_estimator_ the model
     fitted = [name for name in attributes if name.endswith("_") and not name.startswith("_")]
     has_inner = False
     for names in (fitted, [name for name in attributes if name not in fitted]):
@@ -139,6 +141,7 @@ def _walk(model: object, X: object, depth: int) -> Iterator[Inner]:
 
 
 def _through_pipeline(model: Any, X: Any, depth: int) -> Iterator[Inner]:
+    # looked at before any row is transformed, which may take long or fail for rows of another kind
     inside = list(_walk(model.steps[-1][1], X, depth - 1))
     if not inside:
         return

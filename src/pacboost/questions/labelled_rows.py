@@ -52,6 +52,7 @@ def by_column(model: object, X: Any, by: Any, name: str = "by") -> tuple[Any, An
             f"{', '.join(map(repr, frame.columns))}"
         )
     features = getattr(model, "feature_names_in_", None)
+    # a column that only names groups would be refused as one that the fit did not have
     if features is not None and by not in [str(name) for name in features]:
         X = frame.drop(by).to_native()
     return X, frame[by].to_list()

@@ -71,7 +71,7 @@ def _measure(part: object) -> Measure:
         return _by_name(part)
     if isinstance(part, str) and part in MEASURES:
         raise ParameterError(
-            f"of is {part!r}, which has an option without a default; give pacboost.{_call(part)}",
+            f"{part} needs {MEASURES[part].needs}: of=pacboost.{MEASURES[part].example}",
             parameter="of",
         )
     if isinstance(part, str) and part in UNBOUNDED:
@@ -207,6 +207,7 @@ class Measuring:
             details["group"] = claim.group
             if claim.group == self.pool.name:
                 details["pooled"] = self.pool.groups
+        # options are part of the claim: a top-k error without its k would be another number's
         details |= {**count.details, **claim.measure.options()}
         inputs = {**count.inputs, "delta": self.delta, "claims": shared}
         return measured.certificate(

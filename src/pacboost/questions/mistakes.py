@@ -80,6 +80,8 @@ def check_answers(answers: NDArray[Any], labels: NDArray[Any], classes: ArrayLik
             f"none of the {total:,} answers is a label: {example!r} came, and labels are {names}. "
             f"{advice}"
         )
+    # answers of language models come as "Yes." or "yes" for the label yes: all of them would count
+    # as wrong, and only the spelling be certified
     spelt = {_letters(label): label for label in allowed}
     shown = [
         f"{answer!r} ({n:,} times" + (f", for {spelt[key]!r})" if key in spelt else ")")
@@ -101,6 +103,7 @@ def _letters(label: object) -> str:
 def check_order(call: str, models: Mapping[str, object], X: object, y: object) -> None:
     """Raise if arguments of ``call`` are in another order: a model as rows, or rows as labels."""
     for name, value in (("X", X), ("y", y)):
+        # certify(X, y, model) would otherwise fail deep inside another library, or not at all
         if callable(getattr(value, "predict", None)):
             raise ParameterError(f"a model came as {name}; call {call}", parameter=name)
     several = any(getattr(model, "several_labels_", False) for model in models.values())
@@ -146,3 +149,14 @@ def _kinds(values: NDArray[Any]) -> dict[str, Any]:
         else "number": value
         for value in dict(zip(map(type, examples), examples, strict=True)).values()
     }
+
+
+def predicts_numbers(model: object) -> bool:
+    """Check whether a model predicts numbers, not classes."""
+    if hasattr(model, "classes_") or hasattr(model, "predict_proba"):
+        return False
+    if hasattr(model, "ledger_"):  # of ours: one that predicts numbers has no mistakes
+        return not hasattr(model, "mistakes")
+    tags = getattr(model, "__sklearn_tags__", lambda: None)()
+    kinds = getattr(model, "_estimator_type", ""), getattr(tags, "estimator_type", None)
+    return "regressor" in kinds

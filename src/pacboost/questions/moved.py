@@ -31,6 +31,7 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.table import Table
 
 Doubles = NDArray[np.float64]
+# Weights that were learned from the rows which they select would know which of them are wrong.
 SHARE_SET_APART = 1 / 3
 """The share of rows, old and new, that is set apart to learn weights; a half of it tests them."""
 TEST_LEVEL = 0.05
@@ -141,6 +142,8 @@ def _known(ratio: Any, X: object, rows: int, bound: float) -> Doubles:
 
 def coins(keys: Hashes, salt: Hashes, *ties: NDArray[Any]) -> Doubles:
     """Return a random number in [0, 1) for every row, computed from its key."""
+    # a coin follows from the values of a row and its turn among equal ones: the same rows in
+    # another order are kept
     order = np.lexsort((*ties, keys))
     _, first, number = np.unique(keys[order], return_index=True, return_inverse=True)
     turn = np.empty(keys.size, dtype=np.uint64)
@@ -191,9 +194,12 @@ class LearnedRatio:
         payoffs, won = np.empty(test), np.zeros(len(names))
         native.pay(codes[0][:test], codes[1][:test], rules, values, payoffs, won)
         right, wrong = int((payoffs > 0).sum()), int((payoffs < 0).sum())
+        # one side: rules that tell rows apart the wrong way round show nothing
         p = sign_test_p(right, wrong) / 2 if right > wrong else 1.0
         apart = 0.5 + (right - wrong) / (2 * test)
         evidence = {"tested": test, "pairs": pairs - test, "apart": apart, "p": p}
+        # weights learned from chance would drop rows for nothing: all certify, and the claim says
+        # that it assumes no shift
         if p > TEST_LEVEL:
             return cls(names, binning, rules, values, 1.0, False, evidence, test)
         bound = largest_weight(learned, rules, values, clip)

@@ -32,6 +32,8 @@ def refuse_batches(model: object, X: object) -> None:
     """
     if remembers(model) or isinstance(model, Answers):
         return
+    # A step that scales a batch by its own mean gives each row another answer in use than in the
+    # certificate; such a model is refused, which changes no count.
     rows = _some_rows(X)
     scores = "predict_proba" if hasattr(model, "predict_proba") else "decision_function"
     for method, most in (("predict", ROWS_ASKED_ALONE), (scores, SCORES_ASKED_ALONE)):

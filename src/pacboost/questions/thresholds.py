@@ -141,6 +141,7 @@ class ThresholdChoice:
         passed = [p for ranks in sequences for p in self._passed(wish, falling, each, ranks)]
         if not passed:
             raise NotCertified(self._no_precision(wish, falling))
+        # of all thresholds that passed, the lowest finds most: every one of them holds
         threshold, right, n_positive = min(passed)
         inputs = {"k": right, "n": n_positive, "target": wish}
         bound, claims = "deciding.passed_lower", len(sequences)
@@ -168,9 +169,12 @@ class ThresholdChoice:
     ) -> tuple[float, Certificate, tuple[Certificate, ...]]:
         points = [p for p in self._points(4 * CURVE_POINTS) if not is_constant(p[0])]
         miss, alarm = wish
+        # a count of 0 is no rate of 0: one more of each comes near what the bounds will say
         costs_seen = [miss * (missed + 1) + alarm * (alarms + 1) for _, missed, alarms in points]
         # Bounds hold for all thresholds at once.
         tried = [points[j][0] for j in np.argsort(costs_seen, kind="stable")[:MAX_COSTS_COMPARED]]
+        # flagging every row, or none, costs nothing more to try: only the share of positives is
+        # unknown (docs/proofs/thresholds.md)
         tried += [-MAX_SCORE, MAX_SCORE]
         costs = [deciding.cost_upper(**self._cost(t, wish), delta=self.share) for t in tried]
         threshold = tried[int(np.argmin(costs))]

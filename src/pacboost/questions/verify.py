@@ -15,6 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from pacboost.boosters.multiclass import method_of
 from pacboost.bounds import counted_rows, estimates, table_facts, wording
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate, makers
@@ -60,6 +61,8 @@ FIELDS_CHECKED_ELSEWHERE = (
     "ledger_digest", "model_digest", "rows_checked", "assumptions", "beside",
 )  # fmt: skip
 """Fields that other checks compare, that may say more than the bound does, or that no file has."""
+FLAGS = (wording.DISTINCT_ROWS, wording.HAVE_TIMES, wording.WITHOUT_WEIGHTS)
+"""Details that are 1, or left out."""
 
 
 def verify(path: str | Path | Certificate | Family, *, memory: int = 0) -> list[Check]:
@@ -173,6 +176,7 @@ def _answers(answering: Answering | None, document: Mapping[str, Any]) -> list[C
     if not tied.holds:
         return [Check("answers", False, tied.words)]
     target = answering.target_error
+    # each threshold has a true bound, so a file could name another one than the target has chosen
     if target is not None and answering.within(target).chosen != answering.chosen:
         words = f"the threshold is not the one that keeps an error of {target:g}"
         return [Check("answers", False, words)]
@@ -304,9 +308,10 @@ def _other_words(certificate: Certificate, recomputed: Certificate) -> Iterator[
 def _impossible(certificate: Certificate) -> str:
     """Return which detail is impossible or contradicts an assumption; "" if none does."""
     details, kind = certificate.details, wording.quantity(certificate.of_what)
-    for name in (*wording.UNANSWERED, wording.SHARE_LEARNED, wording.SHARE_BUT_ONE):
-        if not 0 <= float(details.get(name, 0)) <= 1:
-            return f"{name} is {details[name]}, which is not a share of rows"
+    for name in (*wording.UNANSWERED, wording.SHARE_LEARNED, wording.SHARE_BUT_ONE, *FLAGS):
+        value = float(details.get(name, 1))
+        if not 0 < value <= 1 or (name in FLAGS and value < 1):
+            return f"{name} is {details[name]}, which no rows give"
     if not 0 <= float(details.get("seen", 0)) <= wording.largest_of(certificate):
         return f"seen is {details['seen']}, which no rows can give"
     if not int(details.get(wording.UNMOVED_PAIRS, 0)) >= 0:
@@ -324,7 +329,7 @@ def _counted_rows(certificate: Certificate) -> int | None:
     A measure is recomputed with the size it names, so that only its inputs can contradict it.
     """
     inputs = certificate.inputs
-    bound = bound_of(str(inputs.get("bound", certificate.bound)))  # the one before a move, if any
+    bound = wording.bound_before(certificate)
     if bound is not None and bound.size in inputs:
         return int(inputs[bound.size])
     if "parts" in inputs:
@@ -367,9 +372,13 @@ def _rounds(model: Model) -> Check:
         z = entry.error * math.exp(entry.vote) + (1 - entry.error) * math.exp(-entry.vote)
         product *= entry.normaliser
         fits = not is_plain or math.isclose(z, entry.normaliser, rel_tol=1e-9)
+        # numbers of a round determine each other: a stranger who changes one has to change all, and
+        # the digest of the ledger
         fits &= math.isclose(entry.edge, 1 - 2 * entry.error, abs_tol=1e-12)
         fits &= entry.weight > 0
-        if ledger.multiclass != "samme" and not ledger.refills:
+        # SAMME's factors bound no error, and rows of a refill are other rows than those of the
+        # round before
+        if not method_of(ledger.multiclass).guesses and not ledger.refills:
             fits &= entry.training_error <= ledger.factor * product * (1 + 1e-6) + 1e-9
         if not fits:
             return Check("rounds", False, f"round {entry.number} contradicts itself")

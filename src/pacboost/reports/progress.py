@@ -198,11 +198,13 @@ class FilteringView(LiveView):
         *,
         earlier: Sequence[Refill] = (),
         workers: Mapping[str, int] | None = None,
+        asked: Callable[[], tuple[int, float]] | None = None,
         clock: Callable[[], float] = time.monotonic,
         after: float = 0.0,
     ) -> None:
+        """``asked`` returns how many labels an oracle gave, and the price of one."""
         super().__init__(after)
-        self._most, self._workers = rounds, workers
+        self._most, self._workers, self._asked = rounds, workers, asked
         self._clock = clock
         self._started = clock()
         self._draws_before = 0
@@ -248,6 +250,9 @@ class FilteringView(LiveView):
         lines.add_row("", ProgressBar(self._most, self._rounds, width=BAR_WIDTH))
         if self._workers:
             lines.add_row("blocks by worker", _busiest(self._workers))
+        if self._asked is not None:
+            labels, price = self._asked()
+            lines.add_row("labels", f"{labels:,}" + (f", {labels * price:,.10g}" if price else ""))
         if self._last is None:
             lines.add_row("draws", "the first sample is being drawn")
             return lines

@@ -153,6 +153,8 @@ def summary(ledger: Ledger, *certificates: Certificate | None, details: bool = F
         lines.add_row("tested on", f"{tested:,} new examples, in the last test")
     samples, share = counted(len(ledger.refills), "sample"), percent(accepted / max(1, draws), 1)
     lines.add_row("kept", f"{accepted:,} of them ({share}), in {samples}")
+    if ledger.asked:
+        lines.add_row("labels", labels_in_words(ledger))
     lines.add_row("stopped", ledger.stopped)
     scored = [refill for refill in ledger.refills if refill.rounds and not came_before(refill)]
     if scored:
@@ -170,6 +172,19 @@ def summary(ledger: Ledger, *certificates: Certificate | None, details: bool = F
     if not available:
         lines.add_row("certificate", "none: no rows were held out, and none were drawn at the end")
     return lines
+
+
+def labels_in_words(ledger: Ledger) -> str:
+    """Say how many labels were asked for, and what they cost if a price is known.
+
+    >>> ledger = Ledger("logit", "logistic", "stump", 0, 1, False, False, asked=3100, price=2.0)
+    >>> labels_in_words(ledger)
+    '3,100 labels, 6,200'
+    """
+    words = f"{ledger.asked:,} labels"
+    if ledger.asked_to_certify:
+        words += f" ({ledger.asked_to_certify:,} of them to certify)"
+    return words + (f", {ledger.cost:,.10g}" if ledger.price else "")
 
 
 def came_before(refill: Refill) -> bool:

@@ -35,6 +35,8 @@ from pacboost.sources.table import Table
 from pacboost.sources.values import Values
 
 MAX_BINS = 65_535
+# Quantiles of so many rows are off by about 1/(2√200,000), a thousandth of all rows; each of 255
+# bins holds four thousandths.
 MAX_ROWS_FOR_QUANTILES = 200_000
 """Larger tables are binned by the quantiles of a fixed random choice of this many rows."""
 COLUMNS_PER_COPY = 8  # of 64-bit numbers: one cache line of a row

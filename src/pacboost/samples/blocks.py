@@ -73,6 +73,8 @@ def encode_without_clashes(
         codes, clashing = coded(features, lanes)
         if not clashing:
             return codes, lanes, features
+        # a clash would give two rows the code of one: the features get lanes of their own, and all
+        # is encoded again
         shared = [{j: d for j, d in group.items() if j not in clashing} for group in shared]
 
 

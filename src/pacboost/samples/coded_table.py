@@ -51,6 +51,7 @@ class CodedTable(Table):
             return values
         values[: thresholds.size] = thresholds
         last = thresholds[-1] if thresholds.size else np.float32(0)
+        # above the last cut, and finite, as scikit-learn's learners refuse infinity
         values[thresholds.size] = np.nextafter(last, np.float32(np.inf))
         return values
 

@@ -67,6 +67,7 @@ Codes = NDArray[np.uint8]
 MAX_QUANTILES = 31
 """Maximum number of quantiles that divide a column."""
 MAX_COLUMNS = 1000
+# A hash must not lie among numbers, or a text would count as a large value of its column.
 HASHED = 2.0**100
 """Cells that are not numbers become numbers from this one on."""
 
@@ -158,5 +159,6 @@ def _cuts(column: NDArray[np.float64]) -> NDArray[np.float64]:
     present = column[~np.isnan(column)]
     if not present.size:
         return np.empty(0)
+    # values that occur: between the hashes of two texts there is nothing to interpolate
     inner = np.unique(np.quantile(present, np.linspace(0, 1, MAX_QUANTILES), method="lower"))
     return np.concatenate([[np.nextafter(inner[0], -np.inf)], inner])

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels import hashing
-from pacboost.kernels.hashing import MISSING
 from pacboost.kernels.native import native
 from pacboost.kernels.threads import each_rows
 from pacboost.sources.table import Entries, Table
@@ -38,6 +37,8 @@ class RowHasher:
     @classmethod
     def for_table(cls, table: Table) -> RowHasher:
         """Derive the salt from some rows: the same table always gives the same hashes."""
+        # the salt follows from the rows, so that equal fits write equal files
+        # (docs/decisions/0004-certificates.md)
         count = min(MAX_ROWS_FOR_SALT, table.n_rows)
         some = np.linspace(0, table.n_rows - 1, count).astype(np.intp)
         first = cls(table.n_rows, table.n_columns).hashes(table, some)
@@ -67,12 +68,16 @@ class RowHasher:
             return self.hashes(table.take(rows), None, columns, exact=exact)
         total = np.full(table.n_rows if rows is None else rows.size, self.salt, dtype=np.uint64)
         if columns is None and table.entries is not None and not table.levels:
+            # a sum over columns: zeros are added once for all rows, and stored values correct it,
+            # in time of the stored values alone
             total += mixed(self._factors).sum() + self._stored(table.entries, rows, exact)
             return mixed(total)
         for first, last in _spans(table, columns):
             levels = None
             if first in table.levels:  # the last entry stands for missing values
-                levels = np.append(text_hashes(table.levels.columns[first]), np.uint64(MISSING))
+                levels = np.append(
+                    text_hashes(table.levels.columns[first]), np.uint64(hashing.MISSING)
+                )
             values, factors = table.block(first, last), self._factors[first:last]
             _add_columns(values, rows, levels, factors, total, exact)
         native.mix(total)
@@ -137,7 +142,7 @@ def _cells(values: Values) -> Hashes:
         rounded = values.astype(np.float32) + np.float32(0)  # turns -0 into 0
     cells = rounded.view(np.uint32).astype(np.uint64)
     if missing.any():
-        cells[missing] = MISSING
+        cells[missing] = hashing.MISSING
     return cells
 
 

@@ -17,6 +17,8 @@ class RowMemory:
     def __init__(self, tables: Sequence[Table]) -> None:
         self._sketches: tuple[Sketch, ...] = ()
         self._future: Future[tuple[Sketch, ...]] | None = None
+        # beside a GPU the cores are idle while it boosts; on the host a second thread would take
+        # them from the rounds
         if not gpu_in_use() or any(table.far for table in tables):
             self._sketches = tuple(map(Sketch.from_table, tables))
             return

@@ -107,6 +107,8 @@ class Examples:
         """
         if self.number is None:
             return rows
+        # places decide which copy counts, never values or labels: labels of copies may differ, and
+        # the row that suits must not be chosen
         order = np.random.default_rng(0).permutation(self.rows)
         rank = np.empty(self.rows, dtype=np.intp)
         rank[order] = np.arange(self.rows)
@@ -160,6 +162,8 @@ def _sparse_keys(X: Any) -> Hashes:
     stored = X.tocsr(copy=True)
     stored.sum_duplicates()
     stored.eliminate_zeros()
+    # GOLDEN is odd, so that these differ for all columns: equal values count apart by where they
+    # stand
     factors = (2 * stored.indices.astype(np.uint64) + np.uint64(1)) * np.uint64(GOLDEN)
     cells = mixed(mixed(_cells(stored.data)) + factors)
     keys = np.zeros(stored.shape[0], dtype=np.uint64)
@@ -221,6 +225,8 @@ def share_learned(learned: Any, counted: Any) -> tuple[float, bool]:
     if not new or len(old) != len(new):
         return 0.0, False
     cells = [_cells(column) for column in new]
+    # without such a column equal rows may be draws from few values, and a warning would be false
+    # alarm (docs/proofs/holdout.md)
     apart = _identifying_column(cells)
     if apart is None:
         return 0.0, False

@@ -1,8 +1,13 @@
-"""Check whether rows have times: then a random sample of them is not like later rows."""
+"""Check whether rows have times: then a random sample of them is not like later rows.
+
+Files come oldest first or newest first, data frames hold times in their index, and dates may be
+levels of a category.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -10,10 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.sources.dataframe import Storage
+from pacboost.sources.kinds.categories import Categories
 from pacboost.sources.kinds.column import CellOrigin, InputColumn
+from pacboost.sources.kinds.dates import orders
+from pacboost.sources.kinds.kind import ColumnKind
 from pacboost.sources.kinds.order import PLAIN, learned
 from pacboost.sources.rows import Rows
 from pacboost.sources.table import Table
+from pacboost.sources.values import distinct, is_missing
 
 ROWS_LOOKED_AT_FIRST = 100
 MIN_DISTINCT_VALUES = 20
@@ -21,10 +30,11 @@ MIN_DISTINCT_VALUES = 20
 
 
 def have_times(X: Any) -> bool:
-    """Check whether a column holds dates, or numbers that never fall from row to row.
+    """Check whether rows hold dates, or numbers that never fall, or never rise, from row to row.
 
-    A column of text holds dates if the first of its cells are read as dates. The only column of a
-    table is no time if it holds numbers: such tables are often sorted by it.
+    A column of text, or the index of a data frame, holds dates if its first cells can be read as
+    dates. The only column of a table is no time if it holds numbers: such tables are often sorted
+    by it.
 
     >>> rows = np.random.default_rng(0).random((200, 2))
     >>> have_times(rows), have_times(np.column_stack([rows, np.arange(200) // 2]))
@@ -42,52 +52,90 @@ def have_times(X: Any) -> bool:
     if isinstance(X, np.ndarray):
         if X.ndim != 2 or X.shape[1] < 2 or X.dtype.kind not in "iuf":
             return False
-        return any(_never_falls(X[:, j]) for j in _rising(X))
+        return any(_is_sorted(X[:, j]) for j in _sorted_head(X))
     named = rows.named
     if named is None:
         return False
+    if _index_tells_time(getattr(X, "index", None)):
+        return True
     alone = len(named.cells) == 1
     return any(_is_time(cells, named.origin, alone) for cells in named.cells.values())
 
 
 def _table_has_times(table: Table) -> bool:
-    if any(kind.tells_time for kind in table.levels.kinds.values()):
+    if any(map(_tells_time, table.levels.kinds.values())):
         return True
     if table.n_columns < 2 or not table.n_rows or table.far or table.entries is not None:
         return False
     head = table.take(np.arange(min(ROWS_LOOKED_AT_FIRST, table.n_rows)))
-    numbers = (j for j in _rising(head.block(0, head.n_columns)) if j not in table.levels)
-    return any(_never_falls(table.column(j)) for j in numbers)
+    numbers = (j for j in _sorted_head(head.block(0, head.n_columns)) if j not in table.levels)
+    return any(_is_sorted(table.column(j)) for j in numbers)
+
+
+def _tells_time(kind: ColumnKind) -> bool:
+    return kind.tells_time or (isinstance(kind, Categories) and _are_dates(kind.levels))
+
+
+def _are_dates(cells: Iterable[Any]) -> bool:
+    """Check whether all cells that are not missing are texts of dates, in any order of the day."""
+    texts = [cell for cell in cells if not is_missing(cell)]
+    return bool(texts) and all(isinstance(text, str) for text in texts) and bool(orders(texts))
+
+
+def _index_tells_time(index: Any) -> bool:
+    """Check whether the index of a data frame, or a level of it, holds dates."""
+    levels = getattr(index, "levels", None) or [index]
+    for level in levels:
+        held = getattr(level, "inferred_type", None)  # of pandas and those that follow it
+        if held in ("datetime64", "datetime", "date", "period"):
+            return True
+        if held == "string" and _are_dates(level[:ROWS_LOOKED_AT_FIRST].tolist()):
+            return True
+    return False
 
 
 def _is_time(cells: Any, origin: CellOrigin, alone: bool) -> bool:
     head = InputColumn("", cells[:ROWS_LOOKED_AT_FIRST], origin)
+    if head.storage is Storage.CATEGORIES:
+        with suppress(TypeError):  # cells that have no order are refused elsewhere
+            return _are_dates(distinct(head.cells))
     if head.storage not in (Storage.TEXT, Storage.NUMBERS, Storage.MOMENTS):
         return False
-    is_empty = head.storage is Storage.TEXT and not head.texts
-    kinds = None if is_empty else learned(head)
+    if head.storage is Storage.TEXT and (not head.texts or _are_dates(head.texts)):
+        return bool(head.texts)
+    kinds = learned(head)
     if kinds is None or alone or kinds[0].tells_time:
         return kinds is not None and kinds[0].tells_time
-    if kinds != [PLAIN] or _falls(PLAIN.read(head)):
+    if kinds != [PLAIN] or not _is_in_order(PLAIN.read(head)):
         return False
     column = InputColumn("", cells, origin)
     is_same = column.storage is head.storage and learned(column) == kinds
-    return is_same and _never_falls(PLAIN.read(column))
+    return is_same and _is_sorted(PLAIN.read(column))
 
 
-def _rising(rows: NDArray[Any]) -> list[int]:
-    """Return the columns that do not fall among the first rows."""
+def _sorted_head(rows: NDArray[Any]) -> list[int]:
+    """Return the columns whose first numbers are in order, but for missing ones."""
     head = rows[:ROWS_LOOKED_AT_FIRST]
-    rising: list[int] = np.flatnonzero((head[1:] >= head[:-1]).all(axis=0)).tolist()
-    return rising
+    before, after = head[:-1], head[1:]
+    rising, falling = ~(after < before).any(axis=0), ~(after > before).any(axis=0)
+    columns: list[int] = np.flatnonzero(rising | falling).tolist()
+    return columns
 
 
-def _never_falls(values: NDArray[Any]) -> bool:
-    if _falls(values[:ROWS_LOOKED_AT_FIRST]) or _falls(values):
+def _is_sorted(values: NDArray[Any]) -> bool:
+    """Check whether numbers never fall, or never rise, and are no few classes."""
+    if not _is_in_order(values[:ROWS_LOOKED_AT_FIRST]) or not _is_in_order(values):
         return False
-    distinct = 1 + np.count_nonzero(values[1:] > values[:-1])
-    return bool(distinct >= max(MIN_DISTINCT_VALUES, math.sqrt(values.size)))
+    present = _present(values)
+    n_distinct = 1 + np.count_nonzero(present[1:] != present[:-1])
+    return bool(n_distinct >= max(MIN_DISTINCT_VALUES, math.sqrt(values.size)))
 
 
-def _falls(values: NDArray[Any]) -> bool:
-    return not bool((values[1:] >= values[:-1]).all())
+def _is_in_order(values: NDArray[Any]) -> bool:
+    present = _present(values)
+    before, after = present[:-1], present[1:]
+    return bool((after >= before).all() or (after <= before).all())
+
+
+def _present(values: NDArray[Any]) -> NDArray[Any]:
+    return values[~np.isnan(values)] if values.dtype.kind == "f" else values

@@ -8,7 +8,7 @@ order, so that it does not see its own label; a new row gets the mean of all of 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
@@ -28,6 +28,9 @@ MIN_LEVEL_ROWS = 2
 """Levels of fewer rows have no mean, and no model holds their names."""
 DEVIATIONS_TO_BE_DEALT = 4.0
 """Labels were dealt to levels of a size if F is lower than 1 by this many standard deviations."""
+LEVELS_TO_BE_JUDGED = 100
+"""Sizes of few levels, among which even F = 0 may be chance, are judged with neighbours, together
+so many levels."""
 MAX_TARGET = 1e30
 
 
@@ -137,25 +140,50 @@ def _dealt(
     """Return a mask of the levels that differ by less than chance from others of their size.
 
     Of six runners of a race one wins: the rows before tell the label of the last one, and all rows
-    together tell nothing. Trees would learn the first and predict by the second.
+    together tell nothing. Trees would learn the first and predict by the second. Sizes of which
+    there are few levels are judged together with the next ones.
     """
     some = numbers < counts.size
     values = targets - total(targets) / targets.size
     sums = np.bincount(numbers[some], values[some], minlength=counts.size)
     squares = np.bincount(numbers[some], values[some] ** 2, minlength=counts.size)
     dealt = np.zeros(counts.size, dtype=np.bool_)
-    sizes, n_levels = np.unique(counts[counts >= MIN_LEVEL_ROWS], return_counts=True)
-    for size, levels in zip(sizes.tolist(), n_levels.tolist(), strict=True):
-        freedom = levels * (size - 1)
-        below = DEVIATIONS_TO_BE_DEALT * math.sqrt(2 / levels + 2 / freedom)
-        if below >= 1:
-            continue
-        own = counts == size
-        of_levels = total(sums[own] ** 2) / size
-        between = (of_levels - total(sums[own]) ** 2 / (levels * size)) / (levels - 1)
-        within = (total(squares[own]) - of_levels) / freedom
-        dealt[own] = between < within * (1 - below)
+    for sizes in _judged_together(counts[counts >= MIN_LEVEL_ROWS]):
+        excess = variance = 0.0
+        for size in sizes:
+            own = counts == size
+            levels = int(np.count_nonzero(own))
+            rows = size * levels
+            of_levels = total(sums[own] ** 2) / size
+            between = of_levels - total(sums[own]) ** 2 / rows
+            expected = (levels - 1) * (total(squares[own]) - of_levels) / (rows - levels)
+            excess += between - expected
+            variance += (expected * _deviation(size, levels)) ** 2
+        if excess < -DEVIATIONS_TO_BE_DEALT * math.sqrt(variance):
+            dealt |= np.isin(counts, sizes)
     return dealt
+
+
+def _deviation(size: int, levels: int) -> float:
+    """Return the standard deviation of Fisher's F for so many levels of a size."""
+    return math.sqrt(2 / levels + 2 / (levels * (size - 1)))
+
+
+def _judged_together(counts: NDArray[np.intp]) -> Iterator[list[int]]:
+    """Yield sizes of levels, rising: one with many levels alone, neighbours with few together."""
+    few: list[int] = []
+    n_few = 0
+    sizes, levels_of_size = np.unique(counts, return_counts=True)
+    for size, levels in zip(sizes.tolist(), levels_of_size.tolist(), strict=True):
+        if DEVIATIONS_TO_BE_DEALT * _deviation(size, levels) < 1:
+            yield [size]
+            continue
+        few.append(size)
+        n_few += levels
+        if n_few >= LEVELS_TO_BE_JUDGED:
+            yield few
+            few, n_few = [], 0
+    yield few
 
 
 def _prior_rows(

@@ -39,7 +39,7 @@ Columns = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Opinion:
     """A judge that names classes; what is no class says nothing."""
 
     judge: str
@@ -55,7 +55,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Cut:
+class ScoreCut:
     """A judge that gives a number: one class above a cut, another up to it."""
 
     judge: str
@@ -75,7 +75,7 @@ class Cut:
         return f"{self.judge} above {self.cut:g} says {self.above!r}, else {self.below!r}"
 
 
-Judge = Verdict | Cut
+Judge = Opinion | ScoreCut
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class Votes:
         """Read the result of ``to_dict``."""
         given = [dict(judge) for judge in content["judges"]]
         votes = tuple(int(judge.pop("votes")) for judge in given)
-        judges = tuple(Cut(**judge) if "cut" in judge else Verdict(**judge) for judge in given)
+        judges = tuple(ScoreCut(**judge) if "cut" in judge else Opinion(**judge) for judge in given)
         return cls(judges, votes, tuple(content["classes"]), content["commonest"])
 
 
@@ -141,12 +141,12 @@ def candidates(columns: Columns, names: Sequence[str], labels: Sequence[str]) ->
         numbers = _numbers(columns[name])
         known = set(labels) & set(columns[name])
         if known or np.isnan(numbers).all():
-            judges.append(Verdict(name))
+            judges.append(Opinion(name))
             continue
         values = np.unique(numbers[~np.isnan(numbers)])
         places = np.unique(np.linspace(0, values.size - 1, CUTS + 2).astype(np.intp))[:-1]
         judges += [
-            Cut(name, float((values[j] + values[j + 1]) / 2), above, below)
+            ScoreCut(name, float((values[j] + values[j + 1]) / 2), above, below)
             for j in places.tolist()
             if j + 1 < values.size
             for above, below in permutations(labels, 2)
@@ -184,7 +184,7 @@ def learn(
         leads[fallen, named[place, fallen]] -= step
     counts = np.bincount(truth, minlength=len(labels))
     kept = [
-        place for place, vote in enumerate(votes) if vote != 0 or isinstance(judges[place], Verdict)
+        place for place, vote in enumerate(votes) if vote != 0 or isinstance(judges[place], Opinion)
     ]
     return Votes(
         tuple(judges[place] for place in kept), tuple(int(votes[place]) for place in kept),
@@ -194,7 +194,7 @@ def learn(
 
 def majority(judges: Sequence[Judge], labels: Sequence[str], commonest: str) -> Votes:
     """Return one vote for each judge that names classes."""
-    voters = tuple(judge for judge in judges if isinstance(judge, Verdict))
+    voters = tuple(judge for judge in judges if isinstance(judge, Opinion))
     return Votes(voters, (1,) * len(voters), tuple(labels), commonest)
 
 

@@ -38,7 +38,7 @@ from pacboost.studies.judges import (
     Classes,
     Columns,
     Judge,
-    Verdict,
+    Opinion,
     Votes,
     candidates,
     learn,
@@ -79,7 +79,7 @@ class Jury:
     """The certified errors of groups; with ``by``."""
     of_pool: Certificate | None = None
     """The same about all rows of the pool that did not teach; with ``draw``."""
-    trees: Trees | None = None
+    trees: TreesOfJury | None = None
     """A model of trees over verdicts and context, where it was better than votes."""
     delta: float = 0.05
 
@@ -226,12 +226,12 @@ def jury(
         raise ParameterError(
             "a jury has two judges or more; name their columns", parameter="judges"
         )
-    every = Part(columns, known)
+    every = LabelledHalf(columns, known)
     taught, certifying = map(every.take, _halves(verdicts, known.size, draw, seed))
     rules = candidates(taught.columns, names, labels)
     votes = learn(rules, taught.columns, taught.known, labels)
     trees = _trees(taught, votes, [*names, *context], seed) if context or _many(taught) else None
-    voice: Votes | Trees = votes if trees is None else trees
+    voice: Votes | TreesOfJury = votes if trees is None else trees
     guess, lead = voice.decided(certifying.columns)
     wrong = {"jury": guess != certifying.known}
     alone = [replace(votes, judges=(judge,), votes=(1,)) for judge in _verdicts(rules)]
@@ -254,7 +254,7 @@ def jury(
 
 
 @dataclass(frozen=True)
-class Part:
+class LabelledHalf:
     """Half of the labelled rows: their columns, and the place of their class among the labels."""
 
     columns: Columns
@@ -264,14 +264,14 @@ class Part:
         """Return on which rows a vote is wrong."""
         return np.asarray(votes.decided(self.columns)[0] != self.known)
 
-    def take(self, rows: NDArray[np.intp]) -> Part:
+    def take(self, rows: NDArray[np.intp]) -> LabelledHalf:
         """Select rows."""
         columns = {name: [cells[row] for row in rows] for name, cells in self.columns.items()}
-        return Part(columns, self.known[rows])
+        return LabelledHalf(columns, self.known[rows])
 
 
 @dataclass(frozen=True)
-class Trees:
+class TreesOfJury:
     """A model of trees over verdicts and context, which answers as votes do."""
 
     model: BoostClassifier
@@ -320,15 +320,17 @@ def _halves(
     return np.sort(order[::2]), np.sort(order[1::2])
 
 
-def _verdicts(rules: Sequence[Judge]) -> list[Verdict]:
-    return [rule for rule in rules if isinstance(rule, Verdict)]
+def _verdicts(rules: Sequence[Judge]) -> list[Opinion]:
+    return [rule for rule in rules if isinstance(rule, Opinion)]
 
 
-def _many(taught: Part) -> bool:
+def _many(taught: LabelledHalf) -> bool:
     return taught.known.size >= TREES_FROM
 
 
-def _trees(taught: Part, votes: Votes, names: Sequence[str], seed: int) -> Trees | None:
+def _trees(
+    taught: LabelledHalf, votes: Votes, names: Sequence[str], seed: int
+) -> TreesOfJury | None:
     """Return trees if they err less than votes on a quarter of the rows that teach."""
     rows = np.arange(taught.known.size)
     apart = rows % CHOOSING_PART == 0
@@ -340,14 +342,16 @@ def _trees(taught: Part, votes: Votes, names: Sequence[str], seed: int) -> Trees
     return _grown(taught, names, votes.labels, seed)
 
 
-def _grown(part: Part, names: Sequence[str], labels: tuple[str, ...], seed: int) -> Trees:
+def _grown(
+    part: LabelledHalf, names: Sequence[str], labels: tuple[str, ...], seed: int
+) -> TreesOfJury:
     table = NamedColumns({name: typed(part.columns[name]) for name in names}).table(())
     model = BoostClassifier(random_state=seed).fit(table, np.array(labels)[part.known])
-    return Trees(model, tuple(names), labels)
+    return TreesOfJury(model, tuple(names), labels)
 
 
 def _without(
-    rules: Sequence[Judge], taught: Part, certifying: Part, labels: tuple[str, ...]
+    rules: Sequence[Judge], taught: LabelledHalf, certifying: LabelledHalf, labels: tuple[str, ...]
 ) -> dict[str, int]:
     """Return, by judge, how many more certifying rows are wrong if the others vote without it."""
     everybody = certifying.mistakes(learn(rules, taught.columns, taught.known, labels)).sum()

@@ -36,6 +36,8 @@ TOLERANCE = 1e-9
 """Rounding of weights to whole numbers and of sums of floats, relative to 1."""
 
 
+# The area under a ramp is summed at sixteen places a floor, since weights change between the floors
+# of equal votes, too.
 MAX_ROUNDS, MAX_FLOORS, STEPS_PER_FLOOR = 300, 10**5, 16
 
 AREA_TOLERANCE = 1e-3
@@ -116,9 +118,12 @@ def try_booster(
     positive_whole("rounds", rounds)
     if positive_whole("rows", rows) > MAX_ROWS:
         raise invalid("rows", rows, f"must be at most {MAX_ROWS:,}; every run draws that many")
+    # Three adversaries, as a booster may fail one and pass the others: wrong on random rows, on the
+    # heaviest, or on the lightest as long as the promise lasts.
     learners = [Adversary(edge, order) for order in ("random", "heavy", "light")]
     violations = [*islice(_slope_violations(rules), 1)]
     for learner in [*learners, Stump()]:
+        # base weights of all rows alike hide a booster that forgets them
         for weighted in (False, True):
             sample = _sample(rows, whole("seed", seed), weighted)
             violations += islice(_violations(Run(sample, learner, rules), rounds, weighted), 1)
@@ -161,6 +166,8 @@ def _violations(run: Run, rounds: int, weighted: bool) -> Iterator[Violation]:
                 yield Violation(claim, number, repr(run.learner), weighted, left, right)
     if run.done:
         # Claims of a round cost as much as the rounds before it, so the rest is only run.
+        # warm_start promises the bytes of one long run, so a resumed run has to have the same
+        # weights and votes
         resumed = _resumed(run)
         deque(islice(run, MAX_ROUNDS if _goes_on(run.booster) else 0), maxlen=0)
         if run.stopped is not None and run.stopped.kind is Stop.PAST_BOUND and _kept(run):
@@ -200,6 +207,7 @@ def _slope_violations(booster: Booster[Any]) -> Iterator[Violation]:
     # The proof is for boosters whose votes are all the same.
     if not (isinstance(booster, BoundedWeights) and _goes_on(booster)) or booster.by_path:
         return
+    # equal votes: two rules of different errors get the same
     votes = {booster.vote(Measured(8, wrong)) for wrong in (1, 3)}
     edge, claimed = booster.promise, _claimed(booster, booster.promise)
     if claimed == math.inf or len(votes) > 1:
@@ -210,6 +218,7 @@ def _slope_violations(booster: Booster[Any]) -> Iterator[Violation]:
     chances, later = (booster.chances(margins, rounds) for rounds in (0, 10))
     if not np.array_equal(chances, later) or chances[-1] > 0:
         return  # weights that go by rounds or never end have another proof
+    # θ of the proof: by how much one right answer can lower the chance of a row
     steepest = float((chances[:-STEPS_PER_FLOOR] - chances[STEPS_PER_FLOOR:]).max())
     area = float((chances[:-1] + chances[1:]).sum()) / 2 / STEPS_PER_FLOOR
     level = float(getattr(booster, "epsilon", 0.1)) * float(getattr(booster, "share", 1.0))
@@ -276,6 +285,8 @@ def _theorem_claims(run: Run, least_mean: float) -> Iterator[Claim]:
     edge = min(entry.edge for entry in entries)
     if booster.plain_votes and not run.cells and edge > 0:
         product = math.prod(entry.normaliser for entry in entries)
+        # Z_t = √(1 - edge_t²) for votes that are not scaled, and the least edge has the largest of
+        # them
         promised = (1 - edge**2) ** (len(entries) / 2)
         yield (
             f"∏ Z ≤ (1 - edge²)^(rounds/2), edge = {edge:.4g}",

@@ -78,6 +78,7 @@ def keep_members(
     """Set ``model_``, where each member has one vote; certify it by the held-out rows, if any."""
     if estimator.classes_.size == 1:
         members = [StumpRule.constant(1)]
+    # one vote each: what is proved of these majorities is proved for equal votes
     vote = Vote(members, np.ones(len(members)), ledger.classes)
     model = estimator.model_ = Model(
         classes=estimator.classes_, schema=estimator._schema, vote=vote, bins=bins,
@@ -85,6 +86,8 @@ def keep_members(
     )  # fmt: skip
     counted = None
     if apart is not None:
+        # rows that certify are read as predict reads new rows: a level that no member has seen
+        # counts as missing there, too
         wrong = estimator.mistakes(apart.X, apart.y)
         certificate = apart.certificate(wrong, estimator.delta)
         predicted, shares = estimator.predict(apart.X), estimator.predict_proba(apart.X)

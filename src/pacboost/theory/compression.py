@@ -66,7 +66,9 @@ def compression_bound(
     counts(k, rest)
     if isinstance(bits, bool) or not 0 <= bits < math.inf:
         raise invalid("bits", bits, "must be finite and at least 0")
+    # C(n, d) sets of kept examples; n^d lists, if their order says something, too
     ways = points * math.log(n) if ordered else log_binomial(n, points)
+    # a union over the number of kept examples (n values of d), the choices, and the messages
     nats = math.log(n) + ways + bits * math.log(2) - math.log(probability("delta", delta))
     return binomial_upper(k, rest, nats * (1 + 1e-15))  # rounded up
 
@@ -144,6 +146,7 @@ def _compressed(
             continue
         vote = whole_vote(moved, rounded)
         wrong = wrong_margins(vote.scores(sample.table) * sample.signs[:, 0])
+        # rows that give thresholds had a part in the classifier, so they are not counted
         wrong[kept_rows] = False
         certificate = occam.vote_certificate(
             int(wrong.sum()), n - kept_rows.size, n, features, used.size, bits, delta
@@ -153,6 +156,7 @@ def _compressed(
         raise NotCertified(
             f"the thresholds of the vote use all {n} rows, so none is left to test it"
         )
+    # all are valid at once, as the prior paid for bits and rules, so the smallest may be chosen
     return min(choices, key=lambda choice: choice[1].value)
 
 
@@ -177,6 +181,8 @@ def _moved(
             raise NotCertified(
                 f"column {rule.feature} has no value in these rows; a rule needs one"
             )
+        # between two values of these rows a threshold may move without changing any answer, so it
+        # may stand on one
         below = np.where(values <= np.float32(rule.threshold), values, np.float32(-np.inf))
         row = int(below.argmax()) if np.isfinite(below).any() else int(np.nanargmin(values))
         moved = replace(rule, threshold=float(values[row]), cut=0)

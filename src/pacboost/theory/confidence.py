@@ -99,6 +99,8 @@ class ConfidenceBoost(ClassifierMixin, Estimator):  # type: ignore[misc]
             )
         generator = random_numbers(self.random_state)
         order = generator.permutation(len(y))
+        # Where rows are too few for the theorem, a third is left to choose by: the fit is of use,
+        # but not certified.
         n_selection = min(needed, max(1, len(y) // 3))
         runs = min(self.runs_needed_, max(1, (len(y) - n_selection) // 2))
         if n_selection < needed or runs < self.runs_needed_:
@@ -108,6 +110,8 @@ class ConfidenceBoost(ClassifierMixin, Estimator):  # type: ignore[misc]
                 TooFewRowsWarning,
             )
         chosen = order[:n_selection]
+        # disjoint parts: failures of runs on common rows are not independent, and their
+        # probabilities do not multiply
         parts = np.array_split(order[n_selection:], runs) if len(y) > n_selection else [order]
         self.estimators_ = [self._run(X[part], y[part], generator) for part in parts]
         self.mistakes_ = np.array(
@@ -140,6 +144,7 @@ class ConfidenceBoost(ClassifierMixin, Estimator):  # type: ignore[misc]
                 f"selection rows are needed, there were {self.runs_} and {self.selection_rows_}"
             )
         mistakes = int(self.mistakes_.min())
+        # the best of k runs was chosen on these rows, so each run has delta/k
         certificate = holdout.certificate(mistakes, self.selection_rows_, self.delta, self.runs_)
         return counted(certificate, self._examples)
 

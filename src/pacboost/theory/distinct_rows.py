@@ -22,6 +22,7 @@ def take_rows(
     ``_examples`` of the estimator says which of its training rows are one example.
     """
     check_copies(copies)
+    # a later certificate must not use the rows learned from
     estimator._remember(table)
     divided = undivided(X, y, copies, once=True)
     estimator._examples = divided.examples

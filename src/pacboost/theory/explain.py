@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacboost.boosters.choose import as_booster
 from pacboost.boosters.filtering import Measure
+from pacboost.boosters.multiclass import method_of
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.fitted import judging
 from pacboost.fit.examples import training_weights
@@ -36,7 +37,6 @@ from pacboost.numerics.same_bits import exp, log, log_of, row_totals, total
 from pacboost.samples.sample import Sample
 from pacboost.sources.explained_errors import explains_input
 from pacboost.theory.measure_proof import proof_of
-from pacboost.training.run.margins import NAMING
 from pacboost.training.run.scores import agreement
 
 Doubles = NDArray[np.float64]
@@ -199,7 +199,7 @@ def _gained(
 
 def _gains(model: Model, sample: Sample) -> Iterator[Doubles]:
     """Yield what each round added to the margins, of shape (rows,) or (rows, outputs)."""
-    naming = sample.labels is not None and model.ledger.multiclass in NAMING
+    naming = sample.labels is not None and method_of(model.ledger.multiclass).names_class
     for rule, vote in zip(model.vote.hypotheses, model.vote.votes, strict=True):
         if naming:
             yield vote * agreement(rule, sample).astype(np.float64)
@@ -220,7 +220,7 @@ def _log_total(costs: Doubles) -> float:
 def _refuse_others(model: Model) -> None:
     ledger = model.ledger
     known = ledger.potential == "exponential" or ledger.booster in LOG_WEIGHTS
-    if not known or ledger.revised or ledger.multiclass == "softmax":
+    if not known or ledger.revised or method_of(ledger.multiclass).shares:
         raise ParameterError(
             f"the weights of {ledger.booster} do not follow from its final votes; they do for "
             f"'adaboost', 'adaboost_v', 'arc_gv', 'gentle', {', '.join(map(repr, LOG_WEIGHTS))} "
@@ -350,6 +350,8 @@ def proof(
         normaliser = total(before * exp(-gained))
         product *= normaliser
         wrong, abstains = gained < 0, gained == 0
+        # a rule that abstains is neither right nor wrong: half of the weight keeps edge = 1 -
+        # 2·error
         error, error_after = (
             total(weights[wrong]) + total(weights[abstains]) / 2 for weights in (before, after)
         )

@@ -64,6 +64,7 @@ class Adversary(Learner):
         return SimpleSearch(sample, self._find)
 
     def _find(self, sample: Sample, weights: Weights, answers: Signs, seed: int) -> Recorded:
+        # whole units of weight, like all sums of weights: the promise is kept exactly
         allowance = int((1 - self.edge) / 2 * int(weights.sum()))
         if self.order == "random":
             order = np.random.default_rng(seed).permutation(weights.size)
@@ -113,6 +114,8 @@ class WeakStump(Learner):
         features = range(sample.table.n_columns)
         edges = [stump_edges(sample, weights, answers, j) for j in features]
         sizes = np.concatenate([np.abs(column_edges) for column_edges in edges])
+        # weights are rounded to whole units, which may take a little off an edge that equals the
+        # promise
         enough = sizes >= self.edge * total - total * 2.0**-40
         if enough.any() and self.edge > 0:
             place = int(np.where(enough, sizes, np.iinfo(np.int64).max).argmin())
@@ -125,6 +128,8 @@ class WeakStump(Learner):
         above = 1 if edges[feature][place] >= 0 else -1
         thresholds = sample.bins.thresholds[feature]
         threshold = float(thresholds[place]) if place < thresholds.size else math.inf
+        # as in every stump: a missing value of a feature that was never missing is treated like its
+        # median
         missing = above if sample.bins.middle[feature] > place else -above
         return StumpRule(feature, threshold, place, above, missing)
 
@@ -214,6 +219,7 @@ class ScriptedSearch(Search):
 
     def _due(self, weights: NDArray[np.int64]) -> Hypothesis | None:
         """Return the scripted rule of this round, if any; equal weights repeat the round."""
+        # a run asks again, with the same weights, if a rule had no edge; that is the same round
         is_repeated = not self._learner.deterministic and np.array_equal(weights, self._last)
         if not is_repeated:
             self._round, self._last = self._round + 1, weights.copy()
@@ -327,6 +333,7 @@ def tightest(X: Values, signs: Signs) -> Box:
     >>> box.lower.tolist(), box.upper.tolist()
     ([1.0, 3.0], [2.0, 5.0])
     """
+    # an empty set of rows gives ends at +∞ and -∞, a box that holds nothing
     positive = np.asarray(X[signs > 0], dtype=np.float64)
     return Box(positive.min(axis=0, initial=np.inf), positive.max(axis=0, initial=-np.inf))
 

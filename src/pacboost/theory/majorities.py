@@ -37,6 +37,7 @@ from pacboost.theory.majority_of import (
     three_steps,
 )
 
+# The theorems say nothing of so few rows: their constants are not known.
 MIN_ROWS_PER_PART = 100
 """Minimum number of rows for each part."""
 MAX_MEMBERS = 81
@@ -88,10 +89,13 @@ class MajorityOfBoosters(RowCommittee):
 
     @property
     def _default_booster(self) -> str:  # type: ignore[override]
+        # the theorem on three parts asks for large margins, which those of AdaBoost need not be
         return "adaboost_v" if self.n == 3 else "adaboost"
 
     def _parts(self, rows: int, seed: int) -> list[Rows]:
         n = positive_whole("n", self.n)
+        # a tied majority would be a mistake by definition, on rows that half of the boosters get
+        # right
         if n % 2 == 0:
             raise invalid("n", n, "must be odd, so that no majority is a tie")
         if rows < n * MIN_ROWS_PER_PART:

@@ -170,6 +170,7 @@ def boost_each(
 def part_of(sample: Sample, rows: Rows) -> Sample:
     """Return some rows of a sample with their codes; a row that is listed twice counts twice."""
     chosen, counts = np.unique(rows, return_counts=True)
+    # a row drawn k times weighs k times as much: the codes are stored once
     base = np.ones(1) if (counts == counts[0]).all() else counts / counts.max()
     table: Table
     if sample.codes is not None and sample.bins is not None:
@@ -227,6 +228,7 @@ def three_steps(
     if mistakes == 0:
         yield first_rule, Filtered(sample.n_rows, 0, 0, (second.size, 0))
         return
+    # each side of the filter has the same total: mistakes times right rows
     halves = np.where(wrong[second], max(1, second.size - mistakes), mistakes)
     second_rule = _learn(sample, second, halves, learner, seeds.seed_of(2, 0))
     yield first_rule, Filtered(sample.n_rows, mistakes, 0, (second.size, 0))

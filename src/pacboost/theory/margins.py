@@ -94,6 +94,7 @@ def _schapire(
     voters = np.arange(1.0, max_voters + 1)
     logs = log(voters) + 2 * log(1 + voters) + voters * log_size - math.log(delta)
     values = share + 2 * exp(-voters * theta**2 / 8) + np.sqrt(logs / (2 * n))
+    # ln(N(N+1)²|H|^N/δ) pays for every N at once, so the best one is free
     best = int(np.argmin(values))
     return float(values[best]), best + 1
 

@@ -188,6 +188,7 @@ class MeasureProof:
 
 def fraction(value: float) -> Fraction:
     """Return the fraction that a decimal is read as: 1/10 for 0.1."""
+    # Fraction(0.1) is the float, 3602879701896397/36028797018963968; what a person wrote is 1/10
     return Fraction(repr(float(value)))
 
 

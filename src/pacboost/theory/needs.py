@@ -128,6 +128,8 @@ def noisy_stumps(epsilon: float, delta: float, features: int, limit: int) -> int
     if features > MAX_FEATURES:
         return None
     generator = np.random.default_rng(0)
+    # MAX_CELLS limits runs times m: 4,000 of them, as elsewhere, would end the search at a tenth of
+    # the rows
     runs = 400
     limit = min(limit, MAX_CELLS // runs)
 
@@ -136,6 +138,7 @@ def noisy_stumps(epsilon: float, delta: float, features: int, limit: int) -> int
         best: NDArray[np.int64] = np.abs(labels.sum(axis=1))
         for _ in range(features):
             below = np.cumsum(generator.permuted(labels, axis=1), axis=1)
+            # the sum above a cut less the sum below it: the edge of the stump there
             best = np.maximum(best, np.abs(below[:, -1:] - 2 * below).max(axis=1))
         return bool(np.mean(best / (2 * m) > epsilon) <= delta)
 

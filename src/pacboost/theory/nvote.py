@@ -104,6 +104,7 @@ def nvote_bound(
             f"loss is {loss!r} and divergence {divergence!r}; the first lies between 0 and 1, "
             f"the second is 0 or more, and finite"
         )
+    # N independent draws from ρ have N times its divergence
     budget = voters * divergence + math.log(2 * math.sqrt(n) * pairs / delta)
     upper = kl_upper(loss, budget / n * (1 + 1e-12))
     return outward(upper / _tail(voters, wrong))
@@ -167,6 +168,7 @@ def _cells(shares: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]
 def _losses(
     cells: NDArray[np.float64], weights: NDArray[np.float64], voters: int, wrong: NDArray[np.int_]
 ) -> list[float]:
+    # P[Bin(N, w) ≥ k₀] is a regularised incomplete beta function, for all shares at once
     tails = betainc(wrong[:, None], voters - wrong[:, None] + 1, cells[None, :])
     return [min(1.0, float(loss) * (1 + 1e-12)) for loss in product(tails, weights)]
 

@@ -49,6 +49,8 @@ from pacboost.theory.worlds import Boxes, Predict, World
 
 FRESH_EXAMPLES = 2**14
 """Number of fresh examples that bound a risk which the world cannot compute exactly."""
+# Risks are bounded by 16,384 fresh examples each, their number by some 300 runs: the count needs
+# most of delta.
 RISK_SHARE_OF_DELTA = 0.1
 """Share of delta for the bounds on the risks of all runs, if the world has no exact risk."""
 MAX_TRIALS = 100_000
@@ -162,6 +164,7 @@ def pac(
     limits = 0.0 if isinstance(world, Finite) else RISK_SHARE_OF_DELTA * delta
     runs = [_run(learner, world, m, generator, limits / trials) for _ in range(trials)]
     share = (delta - limits) / 2
+    # the lower end counts runs that surely failed, the upper end those that may have
     sure = sum(run.low > epsilon for run in runs)
     perhaps = sum(run.high > epsilon for run in runs)
     return PacAnswer(
@@ -239,6 +242,7 @@ def _bounds(
     bounds = []
     clean = world.noise == 0 and not any(run.mistakes for run in runs)
     kinds = {run.tightest for run in runs}
+    # a rule that happens to be a box is covered only if it is the tightest one of every run
     if clean and isinstance(world, Boxes) and True in kinds and False not in kinds:
         sides, needs = 2 * world.features, "the tightest box"
         tail = outward(float(binom.cdf(sides - 1, m, epsilon)))
@@ -325,6 +329,8 @@ dimension is at least 2.
         sample = Sample(table, labels[:, None], bins=bins)
         realised.append(bool(_rule_for(weak, sample, labels).agreement(sample).min() > 0))
     found = np.array(realised)
+    # only these find a consistent rule whenever there is one; a missed labelling proves nothing of
+    # others
     certified = isinstance(weak, Stump | Rectangle)
     return Shattering(table.n_rows, labelings[found], labelings[~found], certified)
 

@@ -75,8 +75,12 @@ def rounds(*, edge: float, error: float | None = None, rows: int | None = None) 
 
 
 @plain_numbers
-def filtering(*, epsilon: float, delta: float, edge: float, threshold: float = 0.75) -> Plan:
+def filtering(
+    *, epsilon: float, delta: float, edge: float, threshold: float = 0.75, price: float = 0.0
+) -> Plan:
     """Rounds and draws of boosting by filtering with the clipped linear measure.
+
+    With the ``price`` of a label, also what the draws cost.
 
     >>> filtering(epsilon=0.1, delta=0.05, edge=0.2, threshold=0.75).rounds
     4445
@@ -84,6 +88,8 @@ def filtering(*, epsilon: float, delta: float, edge: float, threshold: float = 0
     values = {"epsilon": epsilon, "delta": delta, "edge": edge, "threshold": threshold}
     for name, value in values.items():
         probability(name, value)
+    if not (math.isfinite(price) and price >= 0):
+        raise ParameterError(f"price is {price}; it must be 0 or more", parameter="price")
     number = math.ceil(1 / (threshold * epsilon * edge) ** 2 * (1 - 1e-12))
     # A run spends half of delta on the tests, and half of that on the mean weight. This number of
     # draws decides the two-threshold test for every μ.
@@ -103,6 +109,7 @@ def filtering(*, epsilon: float, delta: float, edge: float, threshold: float = 0
         details={
             "world": "rounds against an adversary with this edge",
             "draws a test": test,
+            **({"cost of all draws": f"{number * test * price:,.10g}"} if price else {}),
             "lecture": f"T ≤ 2/(ε·edge)² = {2 / (epsilon * edge) ** 2:,.0f} if μ is known; "
             "half of it is enough",
             "note": "rules that vote have this edge (0.4 r for FilterBoostClassifier(edge=r)); "

@@ -321,6 +321,7 @@ def coverage(
     examples = rows = rows_to_cover(target, level, excess)
     note = ""
     if classes > 1:
+        # Boole over classes: each may have too few rows
         lack = (1 - probability("power", power)) / classes
         examples = passing.rows_of_all(rows, rarest, 1 - lack)
         note = f"; each of {classes} classes has enough rows with probability {power:g} or more"

@@ -121,6 +121,8 @@ def certify_by_training_rows(
     labels = np.asarray(y)[learned]
     _refuse_other_classes(classes, labels)
     table = schema.read(Rows.of(X).take(learned))
+    # classes and bins come from the rows set apart: the count of possible votes must not depend on
+    # the rows that certify
     rows = label_rows(table, labels, classes, "y")
     bins = fit_bins(apart.table, bins_at_most)
     run = Run(Sample(table, rows.signs, bins=bins), Stump(), AdaBoost())

@@ -91,6 +91,7 @@ class Record:
 
 TESTED_EDGE_SHARE = 0.75
 """Share of the promised edge for which rules are tested, so that a test of a true promise ends."""
+# Where an error is between the two, either end of the test is right, so one of them comes soon.
 MIN_TARGET_SHARE = 0.5
 """The recursion continues if the error surely exceeds this share of the target."""
 WEAK_ROWS = 16
@@ -216,6 +217,8 @@ class Recursion:
 
         def watch(disagreements: NDArray[np.bool_]) -> None:
             test.add(disagreements.astype(np.float64))
+            # h1 errs on ε/2 or more, and there h2 errs on at most 2α, since it errs on α of both
+            # halves of EX2 together
             if test.mean < minimum and test.upper < minimum:
                 raise NoEdge(
                     f"h1 and h2 of {_where(path)} disagree on {test.mean:.2g} of the examples, and "
@@ -228,6 +231,7 @@ class Recursion:
     def _weak(self, delta: float, oracle: Oracle, path: str) -> tuple[BoundedRule, MeanTest, str]:
         """Learn a weak rule and test it; if it fails, learn from more examples."""
         promise = self.record.edge
+        # errors on n rows are off by about 1/√n, and an edge has to stand out of that
         rows = math.ceil(WEAK_ROWS / promise**2)
         for attempt in range(MAX_WEAK_TRIES):
             examples = oracle.draw(rows << attempt)
@@ -260,6 +264,8 @@ class Recursion:
                 return True
             if test.lower >= enough:
                 return False
+            # batches grow with what was drawn: at most a half more than needed is drawn, in a
+            # logarithm of batches
             size = min(MAX_BATCH_ROWS, max(MIN_BATCH_ROWS, test.count // 2))
 
     def _seed(self) -> int:

@@ -112,6 +112,7 @@ class Plane:
         True
         """
         shape, default_spread = SHAPES[self.shape]
+        # six numbers a row whatever the shape, so that noise and spread change the same points
         uniforms = np.random.default_rng(seed).random((positive_whole("n", n), 6))
         positive = uniforms[:, 0] < self.share
         places = np.stack(shape(positive, uniforms[:, 1], uniforms[:, 2]), axis=1)

@@ -8,6 +8,7 @@ about one run in eight. To follow the vote of round T as T grows, use δ/(T(T+1)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pacboost.bounds.certificate import Certificate
@@ -25,6 +26,7 @@ WATCHED: Any = {
     "end": ", whenever watching stopped",
 }
 """The description that all bounds here share."""
+# These two need every answer in order; the others need two counts.
 MAX_STEPS = 10_000_000
 """Maximum length of a sequence that is processed answer by answer."""
 
@@ -57,11 +59,8 @@ def anytime_kl_bound(total: float, t: int, delta: float) -> float:
     reference="Waudby-Smith and Ramdas 2024",
     **WATCHED,
 )
-def bernstein_bound(mistakes_at: str, t: int, delta: float) -> float:
-    """Upper end of the empirical Bernstein sequence for t answers, wrong at the listed places.
-
-    Places count from 1 and are a text, so that a certificate can store them.
-    """
+def bernstein_bound(mistakes_at: Sequence[int], t: int, delta: float) -> float:
+    """Upper end of the empirical Bernstein sequence for t answers, wrong at the places, from 1."""
     sequence = EmpiricalBernstein(delta)
     for x in _outcomes(mistakes_at, t):
         sequence.add(x)
@@ -74,10 +73,10 @@ def bernstein_bound(mistakes_at: str, t: int, delta: float) -> float:
     reference="Waudby-Smith and Ramdas 2024",
     **WATCHED,
 )
-def betting_bound(mistakes_at: str, t: int, delta: float) -> float:
+def betting_bound(mistakes_at: Sequence[int], t: int, delta: float) -> float:
     """Upper end from betting against each mean, for t answers, wrong at the listed places.
 
-    >>> round(betting_bound(" ".join(str(10 * i + 1) for i in range(100)), 1000, 0.05), 2)
+    >>> round(betting_bound([10 * i + 1 for i in range(100)], 1000, 0.05), 2)
     0.13
     """
     sequence = Betting(delta)
@@ -87,7 +86,7 @@ def betting_bound(mistakes_at: str, t: int, delta: float) -> float:
 
 
 @plain_numbers
-def certificate(bound: str = "mixture_bound", **inputs: float | str) -> Certificate:
+def certificate(bound: str = "mixture_bound", **inputs: float | Sequence[int]) -> Certificate:
     """Certify a classifier on fresh rows by one of the four bounds, named by its function.
 
     >>> print(certificate(total=0, t=1000, delta=0.05).claim)
@@ -96,15 +95,15 @@ def certificate(bound: str = "mixture_bound", **inputs: float | str) -> Certific
     return Certificate.by(f"sequence.{bound}", inputs)
 
 
-def _outcomes(mistakes_at: str, t: int) -> list[float]:
+def _outcomes(mistakes_at: Sequence[int], t: int) -> list[float]:
     if positive_whole("t", t) > MAX_STEPS:
         raise ParameterError(
             f"t is {t}; this bound takes at most {MAX_STEPS:,} answers. Use mixture_bound, which "
             "needs only the numbers of answers and mistakes"
         )
     outcomes = [0.0] * t
-    for word in mistakes_at.split():
-        if not word.isdecimal() or not 1 <= int(word) <= t:
-            raise ParameterError(f"mistakes_at names {word!r}; places are whole numbers, 1 to {t}")
-        outcomes[int(word) - 1] = 1.0
+    for place in mistakes_at:
+        if type(place) is not int or not 1 <= place <= t:
+            raise ParameterError(f"mistakes_at has {place!r}; places are whole numbers, 1 to {t}")
+        outcomes[place - 1] = 1.0
     return outcomes

@@ -280,6 +280,8 @@ class VersionSpaceClassifier(RuleClassifier):
         return finite.certificate(self.mistakes_, self.n_rows_, self.delta, self.log_size_)
 
     def _answers(self, X: Rows) -> Any:
+        # literals were learned from two values of each feature: of a third one it is not known
+        # whether it counts as true
         third = (self._low != X) & (self._high != X) & (self._low != self._high)
         if isinstance(self.rule_, Literals) and third.any():
             row, column = np.argwhere(third)[0].tolist()

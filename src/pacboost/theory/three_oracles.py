@@ -95,6 +95,7 @@ class Filter(Oracle):
 
     def _draw_more(self, missing: int) -> tuple[CodedBatch, NDArray[np.bool_]]:
         """Draw about as many examples as the missing matches need; also return which match."""
+        # Laplace's estimate, as a filter that has found nothing yet has no rate of 0
         rate = (self._found + 1) / (self._looked + 2)
         examples = self._parent.draw(int(np.clip(missing / rate, MIN_BATCH_ROWS, MAX_BATCH_ROWS)))
         matches = self._matches(examples)
@@ -134,6 +135,8 @@ class Halves(Filter):
             if surplus is not None:
                 taken.append(surplus.take(np.arange(size)))
                 self._surplus[side] = surplus.take(np.arange(size, surplus.n_rows))
+        # the coins say which place is of which side; the examples of a side fill its places in the
+        # order of their draws
         order = np.argsort(np.argsort(~coins, kind="stable"), kind="stable")
         return CodedBatch.join(taken).take(order)
 

@@ -222,6 +222,7 @@ class ThreeWayBoost(Classifier):
         record = run.record
         self.report_ = record
         certificate: Certificate | None = None
+        # confidence sequences are for independent draws, and one that came before is none
         if self.classes_.size > 1 and not record.stopped and not record.again:
             certificate = filtering.recursive_certificate(
                 record.targets[0], record.levels, record.delta, record.draws, oracle.order.assumes

@@ -114,6 +114,8 @@ class Bands(FiniteClass):
             survivors += int((errors[~is_line] == 0).sum())
             if errors.min() < mistakes:
                 mistakes = int(errors.min())
+                # the certificate is the same for all of them; a middle threshold is far from both
+                # classes
                 ties = np.flatnonzero(errors == mistakes)  # the tightest, or the middle threshold
                 chosen = ties[widths[ties].argmin() if self.intervals else ties.size // 2]
                 best = Band(j, float(ends[low[chosen]]), float(ends[high[chosen]]))
@@ -217,6 +219,7 @@ class Conjunctions(FiniteClass):
                 f"column {third[0]} has more than two values; conjunctions and disjunctions need "
                 "features with two. Give features such as X > cut, or use thresholds"
             )
+        # a feature with a single value 0 is false everywhere, not true
         values = np.where((low == high) & (high == 0), 1.0, high)  # the values that count as true
         bits, labels = np.asarray(values == X), signs.astype(np.int64) * (1 if self.every else -1)
         is_countable = X.shape[1] <= MAX_FEATURES_TO_COUNT

@@ -30,6 +30,8 @@ class DrawnWorld(Protocol):
         """Draw n examples; a generator continues after its last draw."""
 
 
+# Rows follow from seed and number alone, whatever batches were asked for, so that a run goes on
+# from a checkpoint with the rows it would have drawn.
 ROWS_PER_KEY = 2**12
 FINGERPRINT_ROWS = 64
 

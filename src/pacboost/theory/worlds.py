@@ -66,6 +66,7 @@ class World(ABC):
         """Return the risk of a hypothesis that would have the risk ``clean`` without noise."""
         error = getattr(clean, "standard_error", 0.0)
         slope = 1 - 2 * self.noise
+        # a flip turns a right answer into a wrong one and back: r(1 - η) + (1 - r)η
         return Risk(self.noise + slope * clean, abs(slope) * error)
 
     def risk(self, predict: Predict, draws: int = 2**20, seed: Seed = 0) -> Risk:
@@ -288,6 +289,7 @@ class LabelNoise(World):
     @property
     def noise(self) -> float:  # type: ignore[override]
         """The chance that a label is flipped exactly once: here or in the other world."""
+        # two flips cancel
         return self.rate + self.world.noise - 2 * self.rate * self.world.noise
 
     def points(self, uniforms: Rows) -> Rows:

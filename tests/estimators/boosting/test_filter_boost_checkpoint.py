@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import FilterBoostClassifier
 from pacboost.errors import CheckpointWarning, DataError, FileError, NotCertified, OutOfTime
-from pacboost.estimators.filtering import filter_session, filter_setup
+from pacboost.estimators.filtering import filter_session, filter_setup, sizes
 from pacboost.ledgers.ledger import Round
 from pacboost.models.file import checkpoint, container
 from pacboost.models.file.format import model_bytes
@@ -32,7 +32,7 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have small refills with a checkpoint before each, small pieces, and many threads."""
     monkeypatch.setattr(filter_session, "SECONDS_BETWEEN", 0.0)
     monkeypatch.setattr(candidates, "MAX_ROWS_PER_OFFER", 1000)
-    monkeypatch.setattr(filter_setup, "ROWS_FOR_BINS", 1500)
+    monkeypatch.setattr(sizes, "ROWS_FOR_BINS", 1500)
     monkeypatch.setattr(refilling, "MIN_ROWS_PER_PIECE", 150)
     monkeypatch.setattr(refilling, "CELLS_PER_PIECE", 600)
     monkeypatch.setattr(engine, "usable_cores", lambda: 16)
@@ -315,8 +315,8 @@ def test_memory_may_allow_another_sample_now(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, told = tmp_path / "run", {"n_estimators": 14, "memory": "9GB", "sample_rows": None}
-    sizes = iter([2100, 2100, 2100, 2100, 5000, 5000])  # each fit asks twice
-    monkeypatch.setattr(filter_setup, "rows_in", lambda *_, **__: next(sizes))
+    limits = iter([2100, 2100, 2100, 2100, 5000, 5000])  # each fit asks twice
+    monkeypatch.setattr(sizes, "rows_in", lambda *_, **__: next(limits))
     whole = on_array(small(**told), tmp_path)
     model = small(**told, checkpoint=path, callbacks=[Interrupt(5, RuntimeError)])
     with pytest.raises(RuntimeError):

@@ -46,7 +46,6 @@ def drawing() -> Callable[[], Any]:
 @pytest.mark.parametrize(
     "stream",
     [
-        drawing(),
         iter(drawing(), 0),
         list(zip(*numbered(0, 2500), strict=True)),
         [numbered(row, 1) for row in range(2500)],

@@ -9,7 +9,7 @@ from scipy.stats import binom, norm
 
 from pacboost import FilterBoostClassifier
 from pacboost.errors import ParameterError
-from pacboost.estimators.filtering import filter_setup
+from pacboost.estimators.filtering import choices
 from pacboost.kernels.threads import using
 from pacboost.learners.stump import Stump
 from pacboost.training.filtering.candidates import key_of, numbers
@@ -71,7 +71,7 @@ def test_what_is_refused(wrong: dict[str, float], complaint: str) -> None:
 def test_boosters_go_by_the_edge_that_rules_surely_have(name: str) -> None:
     """A rule may pass with 0.4 of the promised edge; theorems have to bound the rounds of these."""
     told = FilterBoostClassifier(name, "stump", edge=0.2, epsilon=0.1)
-    booster = filter_setup._booster(told, Stump())
+    booster = choices.booster_of(told, Stump())
     assert pytest.approx(2 * PART * FilteringPlan(1, 1, 1, edge=0.2).floor) == KEPT * 0.2
     assert booster.most_rounds(KEPT * 0.2, 0.1) < math.inf
     if name == "measure":

@@ -46,6 +46,7 @@ class AUC(OfClass):
         rows, label, lower = counting.rows, counting.label, counting.side == "lower"
         score, is_positive = rows.score(label), rows.labels == label
         bad = -np.inf if lower else np.inf
+        # a doubtful row is put where it weakens the claim: below all others, or above them
         positives = np.where(rows.doubtful, bad, score)[is_positive & counting.chosen]
         negatives = np.where(rows.doubtful, -bad, score)[~is_positive & counting.chosen]
         counting.need(positives.size, f"rows of class {label!r}")
@@ -54,6 +55,8 @@ class AUC(OfClass):
         size = positives.size + negatives.size
         estimate = halves / (2 * positives.size * negatives.size)
         n_smaller, n_larger = sorted((positives.size, negatives.size))
+        # The larger side is nearly known then, and bets on ranks are shorter: 200 scores shifted by
+        # 2.035 among 10,000 give .881, pairs .871 (docs/proofs/rates.md).
         if n_larger < MIN_RATIO_FOR_RANKS * n_smaller:
             inputs = {"halves": halves, "positives": positives.size, "negatives": negatives.size}
             return Count(self.ends[counting.side], inputs, size, estimate)

@@ -25,6 +25,8 @@ class BalancedError(Measure):
         wrong = rows.predictions != rows.labels
         for label in names:
             k, n = counting.counts(rows.labels == label, wrong)
+            # every class has to be seen: the mean of those that were would say nothing of the
+            # others
             counting.need(n, f"rows of class {label!r}", len(names))
             parts.append([k, n])
         estimate = sum(k / n for k, n in parts) / len(parts)

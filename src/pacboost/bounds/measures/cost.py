@@ -31,12 +31,16 @@ class Cost(MeanLoss):
     name = "cost"
     words = "the mean cost on {new}, where one costs at most {scale}, is {at} {value}"
     rare = True
+    needs = "what each mistake costs"
+    example = "measures.cost({(1, 0): 50, (0, 1): 1})"
 
     def losses(self, rows: ScoredRows) -> tuple[Doubles, float]:
         """Return the cost of each row; that of a label not known, or of no answer, is the most."""
         matrix = cost_matrix(self.costs, rows.classes)
         scale, predicted = float(matrix.max()), rows.places_of(rows.predictions)
         costs = matrix[np.maximum(rows.places, 0), predicted]
+        # the most that one can cost: a label that the model does not know may not make the claim
+        # better
         return np.where((rows.places >= 0) & (predicted >= 0), costs, scale) / scale, scale
 
 

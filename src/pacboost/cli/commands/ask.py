@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from pacboost.numerics.checks import meant
 from pacboost.numerics.percent import percent
 from pacboost.sources.data_file import DataFile
 
+# "100 %" would be read as certain, and no probability of a vote is.
 ALMOST_SURE = 0.995
 Reason = tuple[float, str]
 """The contribution of a reason to the score of the answer, and the reason in words."""
@@ -58,6 +59,7 @@ def command(
         )
     answering = getattr(model.model_, "answering", None)
     min_confidence = abstain_below or 0.0
+    # a model with a threshold keeps it here: its certificate is about the answers above it
     if abstain_below is None and answering is not None and answering.chosen is not None:
         min_confidence = float(answering.points[answering.chosen].threshold)
     questions: Iterable[str] = question
@@ -92,10 +94,11 @@ def command(
 def _reply(
     model: FittedModel, asked: str, top: int
 ) -> tuple[Any, float, float | None, list[Reason]]:
-    from pacboost.cli.inputs.rows import Reader, lone_text
+    from pacboost.cli.inputs.rows import Reader, column_names, lone_text
     from pacboost.sources.arrow import text_column
     from pacboost.sources.cells import Cells
     from pacboost.sources.columns import Columns
+    from pacboost.sources.levels import NO_LEVELS
 
     name, names = lone_text(model), _names(model)
     values = {name: asked} if name is not None else _pairs(asked, names)
@@ -110,7 +113,16 @@ def _reply(
     if isinstance(X, Columns):
         one = {name: cells[0] for name, cells in X.cells.items()}
     entries = model.explain(one, top, for_class=answer).entries
-    reasons = [(entry.contribution, _as_asked(entry.words, values)) for entry in entries]
+    # numbers as they were typed; a category has its spelling already, and a rare one a remark
+    columns_with_levels = getattr(model, "levels_", NO_LEVELS).columns
+    categories = {name for j, name in enumerate(column_names(model)) if j in columns_with_levels}
+    typed = {name: cell for name, cell in values.items() if name not in categories}
+    reasons = [
+        (entry.contribution, f"{entry.column} = {typed[entry.column]}")
+        if entry.column in typed
+        else (entry.contribution, entry.words)
+        for entry in entries
+    ]
     return answer, sure, _base_rate(model, place), reasons
 
 
@@ -120,17 +132,6 @@ def _base_rate(model: FittedModel, place: int) -> float | None:
     if held_out is None or held_out.labels or not held_out.rows:
         return None
     return float(held_out.count[held_out.own == place].sum()) / float(held_out.rows)
-
-
-def _as_asked(words: str, values: Mapping[str, str]) -> str:
-    """Return a reason with the value as it was typed; rare levels are named already.
-
-    >>> _as_asked("size = 1000", {"size": "1,000.0"}), _as_asked("due = 2025-12-29", {})
-    ('size = 1,000.0', 'due = 2025-12-29')
-    """
-    name, equals, cell = words.partition(" = ")
-    is_rare = cell.endswith(", one of the others")
-    return f"{name} = {values[name]}" if equals and name in values and not is_rare else words
 
 
 def _absent(model: FittedModel, asked: str) -> list[str]:

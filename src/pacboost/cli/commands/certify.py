@@ -211,6 +211,8 @@ def _shift(columns: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
 
     bound, seed = given["ratio_bound"], given["seed"]
     kinds = [name for name in ("ratio", "new_rows") if columns.get(name) is not None]
+    # a world moves by one of these, and only one can be claimed (docs/decisions/0032-measures-
+    # shifts-and-answers.md)
     if len(kinds) + (given["shares"] is not None) > 1:
         raise click.UsageError(
             "--shares, --ratio-column and --new-rows exclude each other; give one"
@@ -260,6 +262,7 @@ def _shares(text: str) -> Any:
         for part in str(text).split(","):
             name, _, ends = part.strip().rpartition("=")
             low, _, high = ends.partition(":")
+            # one number is both ends: shares may be known exactly, or within limits
             shares[name] = float(low), float(high or low)
     except ValueError:
         raise click.UsageError(

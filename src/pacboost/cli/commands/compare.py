@@ -99,6 +99,7 @@ def command(data: Path, target: str, as_json: bool, plot: Path | None, **argumen
     try:
         contest.run()
     finally:
+        # after Ctrl-C or an error, too: what has been compared took its time
         if contest.entries:
             comparison = contest.comparison()
             if as_json:
@@ -117,6 +118,7 @@ def _compare_answers(data: Path, target: str, as_json: bool, arguments: Mapping[
     if len(names) < 2:
         raise click.UsageError("--said has to name two columns of answers, or more")
     models, X, y, _ = answered_rows(data, target, names, arguments)
+    # all named columns are tried on these rows, whatever --models says
     tried = max(arguments["models"], len(names))
     differences = [
         compare_models(

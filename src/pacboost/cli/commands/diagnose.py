@@ -60,5 +60,6 @@ def command(data: Path, target: str, label: str | None, **arguments: Any) -> Non
     stages = [asdict(stage) for stage in diagnosis.stages]
     content = {"sentence": diagnosis.sentence, "delta": delta, "stages": stages}
     answer(arguments["as_json"], content, str(diagnosis))
+    # only a learner that surely has no edge is a "no": one that may have one is undecided
     if max(stage.upper for stage in diagnosis.stages) <= 0:
         sys.exit(THE_ANSWER_IS_NO)

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
@@ -46,6 +46,7 @@ MEANINGS = {
     "log_size": "The natural logarithm of the number of hypotheses.",
     "rows": "The number of training rows.",
     "rounds": "The number of rounds.",
+    "price": "The price of a label; the answer then names the cost of all draws.",
     "threshold": "The run stops when the mean weight is below this share of epsilon.",
     "failure": "The probability with which one run of the learner fails.",
     "gap": "How much larger than epsilon the error of the chosen run may be.",
@@ -79,7 +80,8 @@ class Questions(WholeSentences):
         if ask is None:
             return None
         parameters: list[click.Parameter] = [
-            _option(parameter) for parameter in inspect.signature(ask).parameters.values()
+            _option(parameter)
+            for parameter in inspect.signature(ask, eval_str=True).parameters.values()
         ]
         parameters += [
             click.Option(
@@ -112,7 +114,8 @@ def command() -> None:
 
 
 def _option(parameter: inspect.Parameter) -> click.Option:
-    kind = int if "int" in str(parameter.annotation) else float
+    kinds = (parameter.annotation, *get_args(parameter.annotation))  # int, or int | None
+    kind = int if int in kinds else float
     required = parameter.default is inspect.Parameter.empty
     default = {} if required else {"default": parameter.default, "show_default": True}
     name, meaning = option_name(parameter.name), MEANINGS.get(parameter.name)

@@ -91,6 +91,7 @@ def command(
 
         def safe(cell: object) -> object:
             """Make a cell safe for a spreadsheet, or for a terminal."""
+            # in a file control characters are data, on a terminal they act
             shown = visible(cell) if terminal and isinstance(cell, str) else cell
             return shown if raw else guarded(shown)
 
@@ -221,6 +222,7 @@ def _saved(find: Callable[[Any], Any], model: object, path: Path, what: str) -> 
 def _writing(output: Path | None, *, nothing: bool) -> Iterator[IO[str]]:
     """Open the output; a file is written completely or not at all."""
     if output is not None:
+        # a reader of the output must never take the first half of it for all
         with atomic_write(output) as part, part.open("w", encoding="utf-8", newline="") as file:
             yield file
     elif nothing:

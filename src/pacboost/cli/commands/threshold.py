@@ -61,10 +61,16 @@ def command(
 
     hint = "only classes have a threshold"
     model, X, y, _ = answers_or_rows(model_path, data, target, arguments, output, numbers=hint)
+    # a threshold is chosen for the scores of the model; the one that it had is replaced
     if isinstance(model, ThresholdClassifier):
         model = model.estimator_
     asked = {name: arguments[name] for name in WISHES if arguments[name] is not None}
     cost = arguments["cost"]
+    if not asked and cost is None:
+        raise click.UsageError(
+            "give one goal: --recall, --precision, --false-positive-rate, --target-error or --cost "
+            "MISS,ALARM, fixed before the rows are looked at"
+        )
     try:
         cost = None if cost is None else tuple(map(float, cost.split(",")))
     except ValueError:

@@ -124,6 +124,7 @@ def _monitor(model: FittedModel, target: str | None, arguments: Mapping[str, Any
     monitor = Monitor.load(path, model, reference=reference)
     for name, value in asked.items():
         current = getattr(monitor, name)
+        # the capital was bet against another claim; with a new one it would prove neither
         if current != value:
             raise click.UsageError(
                 f"{path}: was begun with --{name} {current:g}, and {value:g} is asked for; leave "
@@ -141,7 +142,9 @@ def _count_once(
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     parts = (("labels", target), ("rows", arguments["reference"]))
+    # a file that was compared as rows may bring its labels later, and both count once
     digests = [f"{part} {digest}" for part, is_counted in parts if is_counted is not None]
+    # a nightly job that runs twice would count the same mistakes twice, and raise a false alarm
     if not arguments["again"] and (twice := {*digests} & {*monitor.files}):
         raise FileError(
             f"{path}: its {min(twice).split()[0]} were counted before, and each row counts once; "

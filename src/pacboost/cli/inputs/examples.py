@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pacboost.cli.output import working
 from pacboost.errors import FileError, InputWarning, ParameterError
+from pacboost.numerics.checks import meant
 from pacboost.reports.text import counted
 from pacboost.sources.columns import Columns
 from pacboost.sources.data_file import DataFile
@@ -68,6 +69,7 @@ def _warn(message: str) -> None:
     warnings.warn(message, InputWarning, stacklevel=3)
 
 
+# Prices taken for classes would give thousands of classes with a row or two each.
 MAX_NUMBERS_AS_CLASSES = 200
 """A target with more different numbers is taken for regression."""
 
@@ -153,6 +155,7 @@ def _check_names(data: DataFile, target: str, drop: Sequence[str], text: Sequenc
     """Check that the columns that options name exist, before all rows are read."""
     if not drop and not text:
         return
+    # a typing error in a name is told after a block and not after ten gigabytes
     first = next(blocks(data))
     first.of(target)
     names = [name for name in first.columns if name != target]
@@ -164,7 +167,7 @@ def _refuse_unknown(asked: Sequence[str], columns: Collection[str], option: str)
     for name in asked:
         if name not in columns:
             raise ParameterError(
-                f"{option} names {name!r}, which is not a column; "
+                f"{option} names {name!r}, which is not a column{meant(name, columns)}; "
                 + (f"the columns are {', '.join(map(repr, columns))}" if columns else ONLY_TARGET),
             )
 
@@ -208,6 +211,8 @@ def _note_numbered(data: DataFile, table: FrameTable, others: Collection[str]) -
         values = table.column(j)
         is_other = j in table.levels or j in table.levels.kinds or name in others
         if not is_other and values.size >= MIN_ROWS_FOR_ID and (values == np.rint(values)).all():
+            # whole numbers from a to a + n - 1, each once: the order of the file, which new rows do
+            # not have
             counted_up = bool(np.ptp(values) == values.size - 1)
             numbered += [name] if counted_up and np.unique(values).size == values.size else []
     if numbered:

@@ -54,6 +54,7 @@ def standard_input() -> bytes:
     """Read all of the standard input."""
     if sys.stdin is None:  # Python's value for one that was closed
         raise FileError("-: the standard input is closed; name a file, or pass rows by a pipe")
+    # as bytes: their encoding is detected as that of a file
     return sys.stdin.buffer.read()
 
 
@@ -85,6 +86,7 @@ def open_model(
     """
     if data is None:
         raise click.UsageError("Missing argument 'DATA'; or name the column of answers by --said.")
+    # who types the file first means the same
     if data.suffix == SUFFIX != model.suffix:
         model, data = data, model
     for output in outputs:
@@ -123,6 +125,7 @@ def check_output(output: Path | None, *inputs: Path) -> None:
     folder = output.absolute().parent
     if not folder.is_dir():
         raise FileError(f"{output}: its folder does not exist; create it first")
+    # known before an hour of fitting, not after it
     if not os.access(folder, os.W_OK):
         raise FileError(f"{output}: its folder cannot be written to; name another one")
     if output.is_dir():

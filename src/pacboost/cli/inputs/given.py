@@ -18,5 +18,6 @@ def given(kind: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """
     named = {name: arguments.get(name) for name in (p.name for p in PARAMS if kind in p.of)}
     named |= {"random_state": arguments["seed"], "n_jobs": arguments["jobs"]}
+    # progress is for people: nothing of it goes into a file or a pipe
     named["verbose"] = sys.stderr.isatty()
     return {name: value for name, value in named.items() if value is not None}

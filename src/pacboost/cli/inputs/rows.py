@@ -16,6 +16,7 @@ from pacboost.bounds.known_measures import MEASURES
 from pacboost.cli.inputs.files import FittedModel, check_output, data_file, open_model
 from pacboost.cli.output import working
 from pacboost.errors import DataError, FileError, InputWarning
+from pacboost.numerics.checks import meant
 from pacboost.questions.answers import MISSING, Answers, answers, joined
 from pacboost.reports.text import counted
 from pacboost.sources.arrow import number_column, text_column
@@ -81,6 +82,7 @@ class Reader:
         sources = levels.sources(names)
         if bins is not None:  # columns that no rule uses may be absent; derived ones come last
             for cuts, name, source in zip(bins.sizes, names, sources, strict=False):
+                # a column without cuts is asked by no rule, so new files need not have it
                 if source not in cells.columns and name == source and not cuts:
                     cells.columns[source] = text_column([""] * cells.n_rows)
         _refuse_lacking(cells, sources)
@@ -172,6 +174,7 @@ def _refuse_lacking(cells: Cells, names: Sequence[str]) -> None:
 def labels(texts: Sequence[str], classes: NDArray[Any], target: str) -> NDArray[Any]:
     """Convert labels to the type of the classes; a label that is not a class is a mistake."""
     values = np.array(texts)
+    # a label "1" of a file would never equal the class 1, and every row would be wrong
     if classes.dtype.kind in "iuf":
         with suppress(ValueError):
             values = read_labels(texts, float)
@@ -230,7 +233,8 @@ def class_named(labels: object, name: str | None) -> Any:
         if str(label) == name or (isinstance(label, bool) and str(label).lower() == name.lower()):
             return label
     names = ", ".join(map(str, classes[:20]))
-    raise click.UsageError(f"--positive is {name}; the classes are {names}")
+    close = meant(name, map(str, classes))
+    raise click.UsageError(f"--positive is {name}{close}; the classes are {names}")
 
 
 def fresh_rows(
@@ -284,6 +288,7 @@ def answered_rows(
 ) -> tuple[list[Answers], Any, NDArray[Any], dict[str, Any]]:
     """Return answers in a file as one model per column, and the rest as ``fresh_rows`` does."""
     words = arguments["missing"]
+    # "wrong" and "abstain" say how empty answers count; all other words are those of missing cells
     others = tuple(word for word in words if word not in MISSING)
     with working(f"reading {path.name}"):
         cells = whole(data_file(path, {**arguments, "missing": others}), target)

@@ -2,68 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from pacboost.boosters.logit import Logit
-from pacboost.bounds.wording import SHARE_LEARNED, equal_to_learned
-from pacboost.errors import (
-    DataError,
-    InputWarning,
-    NoEdgeWarning,
-    OutOfTime,
-    ParameterError,
-    warn,
-)
+from pacboost.estimators.filtering.filter_fit import fit_drawn, learn_batch
 from pacboost.estimators.filtering.filter_session import Session, Watcher
-from pacboost.estimators.filtering.filter_setup import check_rows, end_of_time, seed_of_run, set_up
+from pacboost.estimators.filtering.filter_setup import check_rows
 from pacboost.estimators.fitted.classifier import Classifier
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.nested import named
 from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.documented import documented
-from pacboost.estimators.inputs.parameters import callables, progress_after
+from pacboost.estimators.inputs.parameters import progress_after
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.estimators.parameters.checks import Seconds
-from pacboost.fit.targets import read_labels, warn_of_one_class
-from pacboost.hypotheses.vote_digest import vote_digest
-from pacboost.kernels.machine import machine
 from pacboost.learners.choose import as_learner
-from pacboost.models.model import Model
 from pacboost.models.schema import ColumnOptions, Schema
 from pacboost.samples.same_example import check_copies
 from pacboost.samples.time_order import have_times
 from pacboost.sources.optional import is_collection
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.choose import open_source
-from pacboost.sources.oracles.oracle import OUT_OF_TIME, AbstractOracle, reading_until
-from pacboost.sources.oracles.remote import RemoteOracle
-from pacboost.sources.oracles.stream import PushedOracle
-from pacboost.training.run.stop_reason import Stop, StopReason, sentence_of
-
-
-@contextmanager
-def watching(estimator: FilterBoostClassifier, session: Session) -> Iterator[list[Watcher]]:
-    """Yield the callbacks; if verbose, also a live view until there is a certificate."""
-    watchers: list[Watcher] = callables("callbacks", estimator.callbacks)
-    after = progress_after(estimator.verbose)
-    if after is None:
-        yield watchers
-        return
-    from pacboost.reports.progress import FilteringView
-
-    rounds, earlier = session.run.plan.rounds, session.run.refills
-    oracle = session.run.candidates.oracle
-    workers = oracle.cluster.blocks if isinstance(oracle, RemoteOracle) else None
-    with FilteringView(rounds, earlier=earlier, workers=workers, after=after) as view:
-        yield [*watchers, view]
-        view.certified(estimator.model_.certificate)
+from pacboost.sources.oracles.oracle import AbstractOracle
 
 
 @accepts_aliases
@@ -182,7 +148,8 @@ class FilterBoostClassifier(Classifier):
             self._schema, values, labels = check_rows(self._column_options(), X, y)
             return ArrayOracle(values, labels, seed)
 
-        return self._fit(rows, None, check_copies(copies), has_times=have_times(X))
+        fit_drawn(self, rows, None, check_copies(copies), has_times=have_times(X))
+        return self
 
     @fits_rows
     def fit_source(
@@ -219,7 +186,8 @@ class FilterBoostClassifier(Classifier):
             self._schema = Schema(oracle.n_columns, oracle.names, owner=type(self).__name__)
             return oracle
 
-        return self._fit(opened, classes, check_copies(copies))
+        fit_drawn(self, opened, classes, check_copies(copies))
+        return self
 
     @takes_rows
     @fits_rows
@@ -238,7 +206,8 @@ class FilterBoostClassifier(Classifier):
         check_copies(copies)
         stream: Session | None = getattr(self, "_stream", None)
         with nullcontext() if stream is not None else all_or_nothing(self):
-            self._learn_batch(stream, X, y, classes, copies)
+            self._stream: Session | None = stream
+            learn_batch(self, stream, X, y, classes, copies)
         if progress_after(self.verbose) == 0:
             from pacboost.reports.progress import tell_batch
 
@@ -248,126 +217,6 @@ class FilterBoostClassifier(Classifier):
     def _column_options(self) -> ColumnOptions:
         given = as_learner(named(self.learner)[0], "learner").reads_given
         return replace(super()._column_options(), as_they_came=given)
-
-    def _learn_batch(
-        self,
-        stream: Session | None,
-        X: object,
-        y: object,
-        classes: ArrayLike | None,
-        copies: str,
-    ) -> None:
-        if stream is None:
-            options = self._column_options()
-            self._schema, table = Schema.learn(options.divisible(X), options)
-        else:
-            table = self._schema.read(X)
-        labels = read_labels(y, table.n_rows)
-        named_classes = None if classes is None else np.unique(np.asarray(classes))
-        if stream is not None:
-            if named_classes is not None and not np.array_equal(named_classes, self.classes_):
-                raise DataError(
-                    f"classes are {named_classes.tolist()}, and were {self.classes_.tolist()} in "
-                    "the first call; they cannot change"
-                )
-            if copies == "distinct" and not stream.run.candidates.distinct:
-                raise ParameterError(
-                    "copies is 'distinct', and was 'draws' in the first call; it cannot change",
-                    parameter="copies",
-                )
-            stream.run.encoder.check(labels)
-        with machine(self.device, self.n_jobs):
-            if stream is None:
-                self.classes_ = np.unique(labels) if named_classes is None else named_classes
-                oracle = PushedOracle(table.n_columns, table.names)
-                oracle.push(table, labels)
-                stream = set_up(
-                    self, oracle, seed_of_run(self), self.classes_, end_of_time(self), copies
-                )
-                stream.has_times = have_times(X)
-                self._stream: Session | None = stream
-            else:
-                pushed: Any = stream.run.candidates.oracle
-                pushed.push(table, labels)
-            stream.advance_by_batch(callables("callbacks", self.callbacks))
-            self._keep(stream)
-
-    def _fit(
-        self,
-        opened: Callable[[int], AbstractOracle],
-        classes: ArrayLike | None,
-        copies: str,
-        *,
-        has_times: bool = False,
-    ) -> Self:
-        """Draw and learn; ``opened`` makes the oracle from a seed."""
-        with ExitStack() as stack, all_or_nothing(self) as attempt:
-            end, seed = end_of_time(self), seed_of_run(self)
-            with reading_until(end):
-                oracle = opened(seed)
-            stack.callback(oracle.close)
-            self._stream = None
-            with machine(self.device, self.n_jobs):
-                with reading_until(end):
-                    session = set_up(self, oracle, seed, classes, end, copies)
-                    session.has_times = has_times
-                self.classes_ = session.run.encoder.classes
-                attempt.keep = lambda: self._keep_interrupted(session)
-                session.resume()
-                with watching(self, session) as watchers:
-                    session.advance(watchers)
-                    in_time = session.run.stopped != StopReason(Stop.TIME_IS_UP)
-                    if not in_time and not len(session.run.vote_so_far):
-                        session.finish()
-                        raise OutOfTime(OUT_OF_TIME.format("while rows were drawn"))
-                    self._keep(session)
-                session.finish()
-                self._warn(session)
-        return self
-
-    def _keep(self, session: Session) -> None:
-        run = session.run
-        self._refusal = run.candidates.problem
-        by_rows, by_test = (
-            (None, None) if self._refusal else session.certificates(float(self.delta))
-        )
-        self._refusal = self._refusal or session.refusal
-        vote, ledger = run.vote_so_far.vote(), run.ledger()
-        ledger.vote_digest = vote_digest(vote)
-        model = Model(
-            classes=self.classes_, schema=self._schema, vote=vote, ledger=ledger,
-            bins=run.encoder.bins,
-        )  # fmt: skip
-        digest = model.digest()
-        self.stop_certificate_ = None if by_test is None else by_test.of(digest)
-        certificate = by_rows.of(digest) if by_rows else self.stop_certificate_
-        sketch = run.candidates.learned.sketch()
-        self._sketches = () if sketch is None else (sketch,)
-        counted = None if by_rows is None else session.held_out
-        self.model_ = replace(model, certificate=certificate, held_out=counted)
-        share = 0.0 if certificate is None else float(certificate.details.get(SHARE_LEARNED, 0.0))
-        if share and not session.has_warned:
-            session.has_warned = True
-            warn(equal_to_learned(share), InputWarning)
-
-    def _keep_interrupted(self, session: Session) -> str:
-        session.run.stopped = StopReason(Stop.INTERRUPTED)
-        self._keep(session)
-        saved = f", or continue from {self.checkpoint}" if session.write() else ""
-        return (
-            f"the {len(session.run.vote_so_far)} rounds done before the interrupt are kept; use "
-            f"the estimator{saved}"
-        )
-
-    def _warn(self, session: Session) -> None:
-        warn_of_one_class(self.classes_)
-        empty = not len(session.run.vote_so_far) and not session.is_unfinished
-        if empty and self.classes_.size > 1:
-            warn(
-                "the vote is empty, so every prediction is a tie: "
-                f"{sentence_of(session.run.stopped)}",
-                NoEdgeWarning,
-            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,28 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from scipy import sparse
-
-from pacboost.bounds import filtering, holdout
-from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.counted_rows import assumed
 from pacboost.bounds.held_out import HeldOut
-from pacboost.bounds.wording import HAVE_TIMES, SHARE_LEARNED
-from pacboost.errors import CheckpointWarning, ClusterError, FileError, NotCertified
-from pacboost.kernels.same_bits import softmax
+from pacboost.errors import CheckpointWarning, ClusterError, FileError
 from pacboost.models.file import checkpoint
 from pacboost.models.file.checkpoint import Checkpoint
-from pacboost.samples.same_example import told_apart
-from pacboost.samples.time_order import have_times
-from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.sources.oracles.oracle import REPLACED, STREAM
-from pacboost.sources.oracles.stream import PushedOracle
-from pacboost.sources.sparse import SparseTable
 from pacboost.training.filtering.engine import Event, Filtering
-from pacboost.training.filtering.rows import ScoredBatch, VoteSoFar
-from pacboost.training.filtering.stream import BlockRows, Stream
-from pacboost.training.metrics import steepness
+from pacboost.training.filtering.rows import VoteSoFar
 from pacboost.training.run.stop_reason import Stop, StopReason
 
 SECONDS_BETWEEN = 30.0  # between two checkpoints; Ctrl-C writes one, too
@@ -191,26 +175,7 @@ class Session:
         elif self._path is not None:
             checkpoint.delete(self._path)
 
-    def certificates(self, delta: float) -> tuple[Certificate | None, Certificate | None]:
-        """Certify by rows set apart, and by the test that stopped the run."""
-        run = self.run
-        apart = run.candidates.apart(run.encoder)
-        by_rows, by_test = None, self._stop()
-        look = self._look()
-        if apart is not None and look is not None:
-            scored = run.vote_so_far.score(apart)
-            self.held_out = _counted(scored, run.ledger().potential)
-            mistakes = int(np.count_nonzero(scored.wrong))
-            by_rows = holdout.certificate(
-                mistakes, apart.n_rows, delta, sample=self._sample(), look=look
-            ).assuming(holdout.CLASSES)
-        details = self.noticed()
-        by_rows, by_test = (found and found.detailed(details) for found in (by_rows, by_test))
-        if not run.candidates.distinct:
-            return by_rows, by_test
-        return _of_distinct_rows(by_rows), _of_distinct_rows(by_test)
-
-    def _look(self) -> int | None:
+    def look(self) -> int | None:
         """Number this look at the rows set apart: 0 for the only one of a run, None if not allowed.
 
         A checkpoint has to know of a look before anybody reads the certificate: a run that goes on
@@ -226,76 +191,3 @@ class Session:
                 self.refusal = NOT_REMEMBERED.format(self._path)
                 return None
         return self._looks
-
-    def noticed(self) -> dict[str, float]:
-        """Return the details of claims: that rows have times, or equal rows learned from."""
-        candidates = self.run.candidates
-        sketch, tables = candidates.learned.sketch(), candidates.shown
-        if not tables or sketch is None:
-            return {HAVE_TIMES: 1} if self.has_times else {}
-        lists = [table.matrix for table in tables if isinstance(table, SparseTable)]
-        if lists:
-            rows: Any = sparse.vstack(lists)
-        else:
-            rows = np.concatenate([table.block(0, table.n_columns) for table in tables])
-        details: dict[str, float] = {}
-        if self.has_times or have_times(tables[0]) or have_times(rows):
-            details[HAVE_TIMES] = 1
-        apart = told_apart(rows)
-        if not candidates.distinct and apart.any():
-            compared = sum(sketch.overlap(table).compared for table in tables)
-            starts = np.cumsum([0, *(table.n_rows for table in tables)])
-            places = [k + sketch.equal_rows(t) for k, t in zip(starts, tables, strict=False)]
-            equal = int(np.count_nonzero(apart[np.concatenate(places)]))
-            details |= {SHARE_LEARNED: equal / compared} if equal else {}
-        return details
-
-    def _sample(self) -> dict[str, Any]:
-        candidates = self.run.candidates
-        rows = "by_coins" if isinstance(candidates, BlockRows) else "as_they_came"
-        facts = {"rows": rows, "order": candidates.oracle.order.name}
-        return {**facts, "copies": True} if self._has_copies else facts
-
-    @property
-    def _has_copies(self) -> bool:
-        candidates = self.run.candidates
-        return isinstance(candidates, Stream) and candidates.repeated
-
-    def _stop(self) -> Certificate | None:
-        run = self.run
-        if not run.refills or run.refills[-1].rounds != len(run.vote_so_far):
-            return None
-        order = run.candidates.oracle.order.name
-        last, of, assumes = run.refills[-1], "", assumed(order, self._has_copies)
-        if last.fresh == 0:
-            # easy rows of an array in memory come less often, rows of blocks come together, and of
-            # rows that were brought batch by batch nobody knows on which pass they are
-            oracle = run.candidates.oracle
-            if run.candidates.whole or oracle.in_blocks or isinstance(oracle, PushedOracle):
-                return None
-            if run.candidates.distinct and not isinstance(oracle, ArrayOracle):
-                return None  # rows of a stream count on later passes as often as they come
-            of = "this stream" if oracle.order is STREAM else "this source"
-            of = "this array" if isinstance(oracle, ArrayOracle) else of
-            if oracle.order is not REPLACED:
-                assumes = f"the rows that were drawn on a later pass stand for all of {of}"
-        factor, delta = run.vote_so_far.booster.error_factor, run.plan.delta / 2
-        try:
-            return filtering.certificate(last, delta, factor, assumes, of=of)
-        except NotCertified:
-            return None
-
-
-def _of_distinct_rows(certificate: Certificate | None) -> Certificate | None:
-    return None if certificate is None else certificate.of_distinct_rows()
-
-
-def _counted(rows: ScoredBatch, potential: str) -> HeldOut | None:
-    signs, scores = rows.signs, rows.margins * rows.signs
-    if signs.shape[1] == 1:
-        both = np.column_stack([-scores[:, 0], scores[:, 0]])
-        classes = np.array([False, True])
-        return HeldOut.of(signs[:, 0] > 0, scores[:, 0] > 0, classes, both, rows.wrong)
-    labels, predicted = signs.argmax(axis=1), scores.argmax(axis=1)
-    shares = np.asarray(softmax(steepness(potential) * scores))
-    return HeldOut.of(labels, predicted, np.arange(signs.shape[1]), shares, rows.wrong)

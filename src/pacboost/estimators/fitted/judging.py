@@ -13,15 +13,17 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from pacboost.boosters.multiclass import method_of
 from pacboost.bounds import estimates
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.fitted.predicting import Predictor
-from pacboost.fit.certify import JudgedRows
 from pacboost.fit.examples import label_rows
+from pacboost.fit.judging import JudgedRows
 from pacboost.fit.targets import read_targets
 from pacboost.hypotheses.vote import Scores
 from pacboost.kernels.threads import using
@@ -30,7 +32,7 @@ from pacboost.models.model import Model
 from pacboost.numerics.checks import positive_whole
 from pacboost.reports.page.subject import uncertified
 from pacboost.samples.sample import Sample
-from pacboost.training.run.margins import NAMING, largest, margins_of, norm, normalised
+from pacboost.training.run.margins import largest, margins_of, norm, normalised
 
 
 def sentence_of(
@@ -74,7 +76,7 @@ def staged_errors(estimator: Predictor, X: object, y: object) -> list[float]:
         return [float(rows.wrong(model, scores).mean()) for scores in model.vote.staged(rows.table)]
 
 
-def vote_of(model: Any) -> Any:
+def vote_of(model: BaseEstimator) -> Any:
     """Return the estimator that holds the vote: that inside a chosen threshold, if there is one."""
     check_is_fitted(model)
     while "estimator_" in vars(model):
@@ -93,7 +95,8 @@ def refuse_half(X: object, y: object) -> None:
 
 def staged_margins(model: Model, sample: Sample) -> Iterator[Doubles]:
     """Return the margins after each round, under the votes of the rounds so far."""
-    vote, total, naming = model.vote, 0.0, model.ledger.multiclass in NAMING
+    vote, total = model.vote, 0.0
+    naming = method_of(model.ledger.multiclass).names_class
     for rule, cast, scores in zip(
         vote.hypotheses, vote.votes, vote.staged(sample.table), strict=True
     ):
@@ -138,5 +141,5 @@ def margins(estimator: Predictor, sample: Sample) -> Doubles:
     model = estimator.model_
     with using(estimator.n_jobs):
         scores = model.vote.scores(sample.table)
-    naming = model.ledger.multiclass in NAMING
+    naming = method_of(model.ledger.multiclass).names_class
     return normalised(margins_of(sample, scores, naming=naming), norm(model.vote))

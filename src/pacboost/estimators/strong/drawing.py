@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from pacboost.bounds.certificate import Certificate
@@ -13,10 +14,11 @@ from pacboost.estimators.strong import reading, wishes
 from pacboost.estimators.strong.learning import StrongFit, concluded
 from pacboost.fit.role_sizes import certifying_draws
 from pacboost.questions.verdict import FitMeasurements
+from pacboost.reports.text import labels_in_words
 from pacboost.sources.oracles.choose import as_oracle
 
 ROUNDS_OF_FILTERING = 300
-SHARED = ("epsilon", "delta", "n_jobs", "device", "verbose", "time_limit")
+SHARED = ("epsilon", "delta", "edge", "n_jobs", "device", "verbose", "time_limit")
 """What FilterBoostClassifier goes by as well."""
 
 
@@ -31,6 +33,7 @@ def drawn(
     # whoever draws has a loop of its own, whose result is taken over
     filtering = FilterBoostClassifier(
         **{name: getattr(asked, name) for name in SHARED},
+        learner="tree" if asked.learner is None else asked.learner,
         n_certify=certifying_draws(oracle.about_rows, asked.epsilon, asked.delta),
         n_estimators=asked.n_estimators or ROUNDS_OF_FILTERING,
         random_state=seed,
@@ -42,6 +45,9 @@ def drawn(
     evidence = FitMeasurements(len(rounds), own, improving=improving)
     why = "no rows were set apart"
     certified, verdict = concluded(model, model.certificate, asked, evidence, why)
+    if model.ledger.asked:
+        took = f"It took {labels_in_words(model.ledger)}."
+        verdict = replace(verdict, sentence=f"{verdict.sentence} {took}")
     attributes = {
         "verdict_": verdict,
         "decision_": None,

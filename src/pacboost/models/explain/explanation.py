@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,17 @@ from pacboost.sources.text import TextFeatures, condition_words
 from pacboost.sources.values import is_missing
 
 Doubles = NDArray[np.float64]
-Ground = tuple[str, Doubles, int]
-"""A condition in words, the contribution of its rules, and their number."""
+
+
+class Ground(NamedTuple):
+    """A condition in words, the contribution of its rules, and their number."""
+
+    words: str
+    added: Doubles
+    rules: int
+    column: str = ""
+    is_first: bool = False
+    """Whether it is listed before larger contributions."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +52,8 @@ class Entry:
     """Contributions to every output: one for two classes, else one for each class."""
     rules: int
     """Number of rules with this condition, or that use the column."""
+    column: str = ""
+    """The column whose value it is; empty for other conditions, and for missing values."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -138,11 +149,11 @@ def explain(
         columns = _columns(model, table) if by == "column" else None
         grounds, by = (_grounds(model, table), "rule") if columns is None else (columns, by)
     total = sign * float(scores.reshape(-1)[output])
+    grounds.sort(key=lambda ground: (not ground.is_first, -abs(float(ground.added[output]))))
     entries = [
-        Entry(words, sign * float(added[output]), tuple((sign * added).tolist()), rules)
-        for words, added, rules in grounds
+        Entry(words, sign * float(added[output]), tuple((sign * added).tolist()), rules, column)
+        for words, added, rules, column, _ in grounds
     ]
-    entries.sort(key=lambda entry: (entry.words != NO_KNOWN_WORD, -abs(entry.contribution)))
     rest = entries[top:]
     return Explanation(
         prediction, None if number is None else classes[number], chance, total,
@@ -188,9 +199,12 @@ def _columns(model: Model, table: Table) -> list[Ground] | None:
         return None
 
     return [
-        (_cell(table, names, j), added[j], int(count[j]))
+        Ground(
+            _cell(table, names, j), added[j], int(count[j]),
+            "" if is_missing(table.given(j, 0)) else names[j],
+        )
         for j in np.flatnonzero(added.any(axis=1)).tolist()
-    ]
+    ]  # fmt: skip
 
 
 def _cell(table: Table, names: Sequence[str], column: int) -> str:
@@ -214,8 +228,8 @@ def _grounds(model: Model, table: Table) -> list[Ground]:
         applied = rule.applied(cell, row[0], names)
         # Black boxes with the same name are different rules.
         key: Hashable = (applied, id(rule.unvalued)) if rule.features() is None else applied
-        _, added, count = grounds.get(key, ("", np.zeros(vote.outputs), 0))
-        grounds[key] = applied, added + float(cast) * rule.values[cell], count + 1
+        _, added, count, *_ = grounds.get(key, Ground("", np.zeros(vote.outputs), 0))
+        grounds[key] = Ground(applied, added + float(cast) * rule.values[cell], count + 1)
     return list(grounds.values())
 
 
@@ -263,8 +277,9 @@ def _words(model: Model, table: WordTable) -> list[Ground]:
     wordless = WordTable(np.zeros(2, dtype=np.int64), table.words[:0], table.n_columns)
     silent = model.vote.scores(wordless).reshape(-1)
     added = spoken(model.vote, set(table.words.tolist()))
-    grounds = [(_condition(model, word), *ground) for word, ground in added.items()]
-    return [*grounds, (PRIOR if grounds else NO_KNOWN_WORD, silent, 1)]
+    grounds = [Ground(_condition(model, word), *ground) for word, ground in added.items()]
+    alone = not grounds
+    return [*grounds, Ground(NO_KNOWN_WORD if alone else PRIOR, silent, 1, is_first=alone)]
 
 
 def _condition(model: Model, word: int) -> str:

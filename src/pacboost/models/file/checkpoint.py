@@ -24,6 +24,7 @@ from pacboost.samples.bins import Bins
 from pacboost.sources.optional import remove_leftovers
 
 KIND = "checkpoint"
+# A stranger's vote of 1e300 would make the first weights of the continued run overflow.
 MAX_VOTE = 1e6
 MAX_ROWS = 2**40
 

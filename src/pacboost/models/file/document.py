@@ -61,6 +61,7 @@ class MemoryBudget:
 
 TYPES = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
 MAX_AXES = 3
+# Python's parser of JSON raises RecursionError at some thousand levels, in the midst of a read.
 MAX_DEPTH = 64
 MAX_WORDS_IN_DOCUMENT = 16
 """Lists of at most this many words stay in the document, where people can read them."""

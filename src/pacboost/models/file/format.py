@@ -59,6 +59,8 @@ COUNTER = "counterexample"
 """The field of a ledger that only a broken promise leaves."""
 ROUNDS = {"rounds": (Round, UNCOMPARED), "refills": (Refill, ("seconds",)), "hard": (HardRow, ())}
 """The records of a ledger, and their fields that are stored outside the model."""
+ASKED = ("asked", "asked_to_certify", "price")
+"""Numbers of a ledger that only runs with an example oracle have."""
 
 
 def model_bytes(model: Model) -> bytes:
@@ -145,6 +147,9 @@ def _about(model: Model) -> dict[str, Any]:
 def _ledger_written(ledger: Ledger) -> dict[str, Any]:
     names = [field.name for field in fields(Ledger) if field.name not in (*ROUNDS, COUNTER)]
     written: dict[str, Any] = {name: getattr(ledger, name) for name in names}
+    for name in ASKED:  # few runs ask an oracle, and files of others are as they were
+        if not written[name]:
+            del written[name]
     if ledger.counterexample is not None:
         written[COUNTER] = ledger.counterexample.to_dict()
     for name, (kind, outside) in ROUNDS.items():

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.boosters.multiclass import method_of
 from pacboost.hypotheses.hypothesis import Names, value_words
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
@@ -51,7 +52,7 @@ def rounds(subject: Subject, rows: Rows) -> Section | None:
     loss = not subject.classes  # the ledger of a regression has losses instead of errors
     what = "mean loss" if loss else "error"
     lines = [Line(f"{what} on training rows", "one", np.array(columns["training_error"]))]
-    if not loss and ledger.multiclass != "samme":
+    if not loss and not method_of(ledger.multiclass).guesses:
         lines.append(Line("bound of the theorem", "bound", np.array(columns["bound"])))
     watched = np.array(columns["validation"], dtype=np.float64)
     if (loss or (ledger.metric or "error") == "error") and not np.isnan(watched).all():

@@ -16,6 +16,7 @@ from pacboost.sources.oracles import arrow
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.csv_lines import CsvOracle
 from pacboost.sources.oracles.dask_collections import DaskOracle
+from pacboost.sources.oracles.examples import ExampleOracle, is_example
 from pacboost.sources.oracles.files import File, find_files
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.remote import RemoteOracle, SpreadOracle
@@ -52,9 +53,24 @@ def as_oracle(
         return _from_files(source, target, seed, options)
     if isinstance(source, tuple) and len(source) == 2:
         return ArrayOracle(*source, seed, **options)
-    if callable(source) or (isinstance(source, Iterable) and not is_frame(source)):
+    if callable(source) and not hasattr(source, "as_oracle"):
+        return _from_function(source, target, seed, options)
+    if isinstance(source, Iterable) and not is_frame(source):
         return StreamOracle(source, target, seed, **options)
     return _from_object(source, target, seed, options)
+
+
+def _from_function(
+    source: Callable[[], Any], target: str | None, seed: int, options: dict[str, Any]
+) -> AbstractOracle:
+    """Return an oracle of a function that gives one example, or a new iterator of batches."""
+    if options.get("label") is not None:
+        return ExampleOracle(source, **options)
+    first = [source()]
+    if is_example(first[0]):
+        return ExampleOracle(source, first=first, **options)
+    # What is read is not referred to from here: a result that stays open locks its database.
+    return StreamOracle(lambda: first.pop() if first else source(), target, seed, **options)
 
 
 def _from_object(

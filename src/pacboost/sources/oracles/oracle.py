@@ -159,6 +159,14 @@ class AbstractOracle(ABC):
     largest_block_place: str = ""
     bytes_besides: int = 0
     """Bytes that reading takes in addition to blocks."""
+    asks: bool = False
+    """Whether every example is asked for and may cost, so that none is drawn ahead."""
+    late_labels: bool = False
+    """Whether labels are asked for after rows, so that rows may stay without them."""
+    asked: int = 0
+    """Number of labels that were asked for."""
+    price: float | None = None
+    """The price of a label, if one was named."""
 
     def draw(self, n: int) -> Batch:
         """Return the next rows of a pass: at most n, and none if a stream has ended."""

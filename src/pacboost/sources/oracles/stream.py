@@ -1,17 +1,16 @@
 """Draw from streams of batches, and from batches that the caller pushes.
 
 Batches are pairs (X, y), or data frames and Arrow batches with a column of labels. A list, or a
-function that returns a new iterator, can be read in several passes; an iterator is read once. The
-example oracle of learning theory, a function that returns one example (x, y), and iterators of
-single examples or of arrays of one row are read in batches of ``EXAMPLES_PER_BATCH``. Only the
-thread that draws reads the stream, because a generator may use objects bound to one thread.
+function that returns a new iterator, can be read in several passes; an iterator is read once.
+Iterators of single examples (x, y), or of arrays of one row, are read in batches of
+``EXAMPLES_PER_BATCH``; examples.py asks a function for them one by one. Only the thread that draws
+reads the stream, because a generator may use objects bound to one thread.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from hashlib import sha256
-from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.blocks import BlockOracle
+from pacboost.sources.oracles.examples import is_example
 from pacboost.sources.oracles.files import refuse_other
 from pacboost.sources.oracles.oracle import STREAM, AbstractOracle, Batch
 from pacboost.sources.oracles.row_block import RowBlock, hold, hold_frame
@@ -148,15 +148,10 @@ def _beginning(batches: Batches) -> tuple[Callable[[], Iterator[Any]], bool]:
     if isinstance(batches, Iterable):
         return lambda: iter(batches), True
     if callable(batches):
-        first = [batches()]
-        if _example(first[0]) is not None:
-            calls = chain(first, (batches() for _ in count()))
-            return lambda: calls, False
-        # What is read is not referred to from here: a result that stays open locks its database.
-        return lambda: iter(first.pop() if first else batches()), True
+        return lambda: iter(batches()), True
     raise ParameterError(
         f"batches is a {type(batches).__name__}; it must be an iterator, a list, or a function "
-        "that returns a new iterator or one example (x, y)",
+        "that returns a new iterator",
         parameter="batches",
     )
 
@@ -179,15 +174,12 @@ def _in_batches(items: Iterator[Any]) -> Iterator[Any]:
         yield X, y
 
 
-def _example(item: object) -> tuple[Any, Any] | None:
+def _example(item: Any) -> tuple[Any, Any] | None:
     """Return a pair (x, y) of a single label, also from arrays of one row; None for others."""
-    if not isinstance(item, tuple) or len(item) != 2:
+    if not is_example(item):
         return None
     X, y = item
-    if np.ndim(y) == 0:
-        return X, y
-    is_row = type(X) is type(y) is np.ndarray and X.ndim == 2 and X.shape[:1] == y.shape == (1,)
-    return (X[0], y[0]) if is_row else None
+    return (X[0], y[0]) if np.ndim(y) else (X, y)
 
 
 class PushedOracle(AbstractOracle):

@@ -98,6 +98,8 @@ class Candidates(ABC):
         """Rows that test every vote of the run and are never used for learning, if any."""
         self.distinct = False
         """Whether equal rows are one example, which counts once."""
+        self.n_apart = 0
+        """Number of rows set apart for the certificate so far."""
         self.shown: list[Table] = []
         """Some of the rows that certify, as they came; they decide nothing that is counted."""
 
@@ -130,8 +132,8 @@ class Candidates(ABC):
         return None
 
     @abstractmethod
-    def apart(self, encoder: RowEncoder) -> CodedBatch | None:
-        """Return the rows set apart, which nothing has used."""
+    def apart(self, encoder: RowEncoder, *, draw: bool = True) -> CodedBatch | None:
+        """Return the rows set apart, which nothing has used; ``draw`` missing ones first."""
 
     def show(self, table: Table) -> None:
         """Keep some of the rows that certify; later ones are left out if there are many."""
@@ -277,7 +279,7 @@ class ArrayRows(Candidates):
         usable = drawn[self.kinds[drawn] >= UNSEEN]
         return self._array.take(usable).table
 
-    def apart(self, encoder: RowEncoder) -> CodedBatch | None:
+    def apart(self, encoder: RowEncoder, *, draw: bool = True) -> CodedBatch | None:
         rows = np.flatnonzero(self.kinds == APART)
         if not rows.size:
             return None

@@ -7,6 +7,7 @@ weight μ and their mistakes bound the error, and the run stops once the smaller
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -22,6 +23,7 @@ from pacboost.parallel.cores import usable_cores
 from pacboost.samples.sample import Sample
 from pacboost.sources.oracles.remote import RemoteOracle
 from pacboost.training.filtering.candidates import Candidates, key_of, numbers
+from pacboost.training.filtering.late_labels import LateRefilling
 from pacboost.training.filtering.plan import MAX_READ_PER_ROW, FilteringPlan, share_of
 from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.remote import RemoteRefilling
@@ -35,6 +37,8 @@ MIN_ROWS = 10
 """Minimum size of a sample, except of the first one."""
 ROUNDS_PER_CHECK = 3
 """Number of rounds after which a run checks how much of a sample would still be accepted."""
+MAX_UNLABELLED_PER_ROW = 100
+"""``MAX_READ_PER_ROW`` where rows come without labels, and so cost next to nothing."""
 MIN_EFFECTIVE_SHARE = 0.5
 """A new sample is drawn when the effective size has fallen to this share of that at the start."""
 
@@ -68,6 +72,8 @@ class Filtering:
         self.certified = False
         """Whether the run stopped because the error is surely below ε."""
         self._carried: ScoredBatch | None = None
+        self._first_draws = 0
+        """Number of draws that the first sample was expected to take."""
         self.threads = min(threads(), usable_cores(), MAX_THREADS)
         """Number of threads that score candidates; the model does not depend on it."""
         self.before_refill: Callable[[], object] = bool
@@ -99,7 +105,10 @@ class Filtering:
         max_draws = self._max_draws(size)
         key, scale = key_of(self.plan.seed, 2, number), self._scale(size)
         refilling = self._refilling(key, scale, delta)
-        refilling.expect(size * scale / self._mean_weight())
+        expected = size * scale / self._mean_weight()
+        if number == 0:
+            self._first_draws = math.ceil(expected)
+        refilling.expect(expected)
         refilling.score_testing_rows()
         tested = refilling.test.count
         for _ in () if self._good_enough(refilling) else refilling.groups():
@@ -134,7 +143,8 @@ class Filtering:
         candidates, vote = self.candidates, (self.encoder, self.vote_so_far, key, scale, delta)
         if isinstance(candidates, BlockRows) and isinstance(candidates.oracle, RemoteOracle):
             return RemoteRefilling(candidates, candidates.oracle, *vote)
-        return Refilling(candidates, *vote, self.threads)
+        kind = LateRefilling if candidates.oracle.late_labels else Refilling
+        return kind(candidates, *vote, self.threads)
 
     def _wanted(self, delta: float) -> int:
         return self.plan.rows_of(len(self.refills))
@@ -149,6 +159,8 @@ class Filtering:
         if self.candidates.whole:
             rows = self.candidates.oracle.n_rows or 1
             return max(rows * mean / size, 1e-12)
+        if self.candidates.oracle.late_labels:
+            return 1.0  # rows cost nothing, and the test of μ counts rows kept by their weights
         return min(1.0, max(MAX_READ_PER_ROW * mean, 1e-12))
 
     def _mean_weight(self) -> float:
@@ -156,7 +168,8 @@ class Filtering:
 
     def _max_draws(self, size: int) -> int:
         """Return the number of draws after which the filter starves."""
-        return MAX_READ_PER_ROW * size
+        per_row = MAX_UNLABELLED_PER_ROW if self.candidates.oracle.late_labels else MAX_READ_PER_ROW
+        return per_row * size
 
     def _min_rows(self) -> int:
         """Return the size of a sample below which the filter starves."""
@@ -175,7 +188,10 @@ class Filtering:
     def _starve(self, refilling: Refilling) -> None:
         last = self.refills[-1]
         if self.candidates.ended:
-            self.stopped = StopReason(Stop.STREAM_ENDED)
+            came = self.refills[0].draws
+            short = came < self._first_draws
+            counts = {"draws": came, "wanted": self._first_draws} if short else {}
+            self.stopped = StopReason(Stop.STREAM_TOO_SHORT if short else Stop.STREAM_ENDED, counts)
         else:
             where = "" if last.fresh or last.again < last.draws else " on these very rows"
             counts = {"draws": refilling.draws, "accepted": refilling.accepted}
@@ -289,7 +305,7 @@ class Filtering:
         self.rounds.append(dataclasses.replace(done.entry, number=len(self.vote_so_far), vote=vote))
 
     def ledger(self) -> Ledger:
-        outputs = self.vote_so_far.outputs
+        outputs, oracle = self.vote_so_far.outputs, self.candidates.oracle
         return Ledger(
             booster=self._booster.name,
             potential=self._booster.potential,
@@ -303,4 +319,7 @@ class Filtering:
             stopped=sentence_of(self.stopped),
             rounds=list(self.rounds),
             refills=list(self.refills),
+            asked=oracle.asked,
+            asked_to_certify=self.candidates.n_apart if oracle.asks else 0,
+            price=oracle.price or 0.0,
         )

@@ -149,6 +149,8 @@ class RefillTests:
 class Refilling:
     """A refill in progress, with its accepted rows and its tests so far."""
 
+    kind = RefillTask
+
     def __init__(
         self,
         candidates: Candidates,
@@ -160,7 +162,9 @@ class Refilling:
         threads: int = 1,
     ) -> None:
         self._candidates, self._encoder, self._vote_so_far = candidates, encoder, vote_so_far
-        self._threads = threads if vote_so_far.by_codes else 1  # black boxes may not be safe
+        # black boxes may not be safe, and examples are asked for by one thread
+        asks = candidates.oracle.asks
+        self._threads = threads if vote_so_far.by_codes and not asks else 1
         self._key, self._scale = key, scale
         self._delta = delta
         self._tallies = [RefillTests(delta) for _ in (FRESH, NEW, AGAIN)]
@@ -197,7 +201,7 @@ class Refilling:
 
     def _task(self, learned: Gathering) -> RefillTask:
         oracle = self._candidates.oracle
-        return RefillTask(
+        return self.kind(
             self._encoder, self._vote_so_far, self._key, self._scale, learned, oracle.n_columns
         )
 
@@ -256,9 +260,8 @@ class Refilling:
         self._parts = []
         return ScoredBatch.join(parts) if parts else None
 
-    def _estimates(self) -> tuple[float, float, float]:
-        """Estimate mean weight, error and loss from the accepted rows, if there are no tests."""
-        rows = self._candidates.oracle.n_rows
+    def _estimates(self, rows: int | None) -> tuple[float, float, float]:
+        """Estimate mean weight, error and loss of this many rows from the accepted ones."""
         sums = np.zeros(3)
         for part in self._parts:
             # an accepted row stands for 1/odds candidates (Horvitz and Thompson)
@@ -270,8 +273,10 @@ class Refilling:
         tally = next((tally for tally in self._tallies if tally.count), self._tallies[FRESH])
         test, error = tally.weight, tally.error
         mean, wrong, loss = test.mean, error.mean, tally.loss
-        if not tally.count and self.draws:
-            mean, wrong, loss = self._estimates()
+        if self._candidates.oracle.late_labels:
+            _, wrong, loss = self._estimates(self.draws)
+        elif not tally.count and self.draws:
+            mean, wrong, loss = self._estimates(self._candidates.oracle.n_rows)
         bound = tally.error_upper(self._factor)
         repeats = self._count_again()
         if not self.test.count and (self._candidates.whole or repeats < self.draws):
@@ -286,9 +291,9 @@ class Refilling:
             mean=mean,
             lower=test.lower,
             upper=test.upper,
-            error=wrong,
+            error=float(wrong),
             error_upper=min(1.0, bound),
-            loss=loss,
+            loss=float(loss),
             delta=self._delta,
             smoothness=1 / (mean or test.upper),
             again=repeats,

@@ -186,14 +186,16 @@ class RowEncoder:
 
     def read(self, batch: Batch) -> CodedBatch:
         batch = batch.read()
-        if isinstance(batch.table, GivenTable):
-            return self._with_signs(batch.table, batch.labels, batch)
+        return self._with_signs(self.values(batch), batch.labels, batch)
+
+    def values(self, batch: Batch) -> Table:
+        """Return the values of rows that were read, without their labels."""
+        table = batch.table
+        if isinstance(table, GivenTable):
+            return table
         if self.bins is None:
-            table: Table = ArrayTable(np.ascontiguousarray(batch.table.rows()), batch.table.names)
-        else:
-            codes = self.bins.encode(batch.table)
-            table = CodedTable(codes, self.bins, batch.table.names, batch.table.levels)
-        return self._with_signs(table, batch.labels, batch)
+            return ArrayTable(np.ascontiguousarray(table.rows()), table.names)
+        return CodedTable(self.bins.encode(table), self.bins, table.names, table.levels)
 
     def codes_in_place(self, batch: Batch) -> bool:
         """Check whether rows can be encoded without copying their values."""
@@ -278,7 +280,7 @@ class VoteSoFar:
         if self._ballot is not None and isinstance(table, CodedTable):
             scores = self._ballot.scores(table.codes)
         else:
-            scores = self.vote().scores(table).reshape(table.n_rows, -1)
+            scores = self.vote().scores(table).reshape(table.n_rows, self.outputs)
         margins = scores * signs
         if self.booster.by_path:
             sample = Sample(table, signs, bins=self.bins)

@@ -47,7 +47,7 @@ class Stream(Candidates):
         self, oracle: AbstractOracle, seed: int, apart: int, copies: str = "draws"
     ) -> None:
         super().__init__(oracle, seed)
-        self._n_apart = apart
+        self._wanted_apart = apart
         share = min(1.0, max(SHARE_APART, apart / (oracle.about_rows or math.inf)))
         self.coins = Coins(key_of(seed, 1), share)
         self._waiting: list[Batch] = []
@@ -91,7 +91,7 @@ class Stream(Candidates):
 
     def _may_set_apart(self, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Return a mask of the rows that may be set apart; nothing else uses them before."""
-        if self._n_apart == 0:
+        if self._wanted_apart == 0:
             return np.zeros(ids.size, dtype=np.bool_)
         return self.coins.low(ids)
 
@@ -139,7 +139,7 @@ class Stream(Candidates):
 
     def set_apart(self, encoder: RowEncoder, offer: FilterBatch) -> NDArray[np.bool_] | None:
         """Set rows apart until there are enough, and skip them whenever they come again."""
-        if self._n_apart == 0:
+        if self._wanted_apart == 0:
             return None
         eligible = np.flatnonzero(self._may_set_apart(offer.ids))
         chosen = eligible[offer.kinds[eligible] != AGAIN][: self._n_missing]
@@ -152,7 +152,7 @@ class Stream(Candidates):
 
     @property
     def _n_missing(self) -> int:
-        return self._n_apart - self._apart_ids.size
+        return self._wanted_apart - self._apart_ids.size
 
     def _set_apart(self, encoder: RowEncoder, batch: Batch, ids: NDArray[np.uint64]) -> None:
         self.show(batch.table)
@@ -161,13 +161,16 @@ class Stream(Candidates):
     def _add_apart(self, examples: CodedBatch, ids: NDArray[np.uint64]) -> None:
         self._apart.append(examples)
         self._apart_ids = np.concatenate([self._apart_ids, ids])
+        self.n_apart = self._apart_ids.size
 
-    def apart(self, encoder: RowEncoder) -> CodedBatch | None:
+    def apart(self, encoder: RowEncoder, *, draw: bool = True) -> CodedBatch | None:
         """Return the rows set apart; draw the missing ones as long as rows are new."""
         drawn = 0
-        while self._n_missing > 0 and drawn < MAX_DRAWS_PER_ROW * self._n_apart:
+        while draw and self._n_missing > 0 and drawn < MAX_DRAWS_PER_ROW * self._wanted_apart:
             ahead = bool(self._waiting)
-            batch = self._next(self.at_once)
+            # no more examples are asked for than are missing
+            count = min(self.at_once, self._n_missing) if self.oracle.asks else self.at_once
+            batch = self._next(count)
             ids = self.coins.ids(batch)
             first = self._first_time(batch, ids)
             # no row is new any more: the source is in a further pass, or repeats itself
@@ -310,7 +313,7 @@ class BlockRows(Stream):
     def set_apart(self, encoder: RowEncoder, offer: FilterBatch) -> NDArray[np.bool_] | None:
         return ~self.coins.low(self.coins.ids(offer.batch))
 
-    def apart(self, encoder: RowEncoder) -> CodedBatch | None:
+    def apart(self, encoder: RowEncoder, *, draw: bool = True) -> CodedBatch | None:
         return self._certifying
 
     def _offered(self, batch: Batch, tickets: NDArray[np.uint64], *, ahead: bool) -> FilterBatch:

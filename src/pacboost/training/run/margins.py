@@ -23,9 +23,6 @@ from pacboost.samples.sample import Sample
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-NAMING = ("m1", "samme")
-"""The values of ``multiclass`` for which a rule names one class, and votes for no other."""
-
 
 def largest(rule: Hypothesis, vote: float) -> float:
     """Return the largest number that a round can add to a score."""

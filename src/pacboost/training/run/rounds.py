@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.booster import Booster, Measured, Moved, State, whole_values
+from pacboost.boosters.multiclass import method_of
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues, Hypothesis, Rule
 from pacboost.hypotheses.tree import TreeRule
@@ -237,7 +238,7 @@ class RuleRounds(Rounds[MeasuredAnswers]):
     def find(self, state: State, number: int) -> MeasuredAnswers | None:
         weights, sample = self.booster.request(state).weights[:, 0], self.sample
         answers = sample.signs[:, 0] if sample.labels is None else sample.labels
-        samme = names_class(self.booster, sample) and self.booster.multiclass == "samme"
+        samme = names_class(self.booster, sample) and method_of(self.booster.multiclass).guesses
         # SAMME asks of K classes only to be better than guessing one of them
         error_of_guessing = 1 - 1 / sample.signs.shape[1] if samme else 0.5
         for attempt in range(self._attempts):

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.booster import Booster, Measured, State
+from pacboost.boosters.multiclass import method_of
 from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues, Hypothesis, Rule
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.native import LINE, native
@@ -31,7 +32,6 @@ from pacboost.numerics.exact import wrong_margins
 from pacboost.numerics.memory import in_host_memory, lies_on_gpu
 from pacboost.numerics.same_bits import exp, mean, row_totals, total
 from pacboost.samples.sample import Request, Sample, Signs, Sums, Wholes, whole_weights
-from pacboost.training.run.margins import NAMING
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -270,14 +270,14 @@ class SoftmaxRows(Margins):
 
 def names_class(booster: Booster[Any], sample: Sample) -> bool:
     """Check whether rules name one of many classes, and so are right or wrong on a row."""
-    return sample.labels is not None and booster.multiclass in NAMING
+    return sample.labels is not None and method_of(booster.multiclass).names_class
 
 
 def scores_of(booster: Booster[Any], sample: Sample) -> Margins:
     """Choose the kind of scores by how the booster treats more than two classes."""
     if names_class(booster, sample):
         return NamedClasses(sample)
-    if booster.multiclass == "softmax" and sample.signs.shape[1] > 1:
+    if method_of(booster.multiclass).shares and sample.signs.shape[1] > 1:
         return SoftmaxRows(sample)
     return Margins(sample)
 

@@ -28,6 +28,8 @@ class Stop(Enum):
     ONE_CLASS = auto()
     TIME_IS_UP = auto()
     STREAM_ENDED = auto()
+    STREAM_TOO_SHORT = auto()
+    """It ended before the first sample was drawn."""
     BATCH_USED_UP = auto()
     ERROR_REACHED = auto()
     STARVED = auto()
@@ -61,6 +63,10 @@ SENTENCES = {
     Stop.ONE_CLASS: "there is one class only",
     Stop.TIME_IS_UP: "the time is up",
     Stop.STREAM_ENDED: "the stream has ended",
+    Stop.STREAM_TOO_SHORT: (
+        "the stream has ended; the first sample wanted about {wanted:,} examples and got "
+        "{draws:,}: give more, or set a smaller sample_rows"
+    ),
     Stop.BATCH_USED_UP: "the batch is used up",
     Stop.ERROR_REACHED: "the error is at most {epsilon:g}, with the promised chance",
     Stop.STARVED: (
