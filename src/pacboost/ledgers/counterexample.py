@@ -149,7 +149,7 @@ def counterexample(
     >>> counterexample(0.2, np.array([3, 3, 2]), np.arange(3), [[1, -1, 1]], None) is None
     True
     """
-    agreement = np.asarray(columns, dtype=np.int8).reshape(-1, int(kinds.max()) + 1)
+    agreement = np.asarray(columns, dtype=np.int8).reshape(len(columns), int(kinds.max()) + 1)
     heavy = np.flatnonzero(weights > NEGLIGIBLE * int(weights.max()))
     # Without its light rows it is easier to read, but edges move a little: if one reaches the
     # promise by that, all rows stay.
