@@ -22,6 +22,7 @@ PAGES = {
     "decisions_with_a_recall": "tasks/recall",
     "monitoring": "monitoring",
     "several_judges": "jury",
+    "slices": "audit",
 }
 """The name of each notebook, and the page that it is written from."""
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```\n", re.DOTALL | re.MULTILINE)

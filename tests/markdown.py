@@ -90,6 +90,30 @@ def tables(text: str) -> Iterator[list[list[str]]]:
         yield [[cell.strip() for cell in row] for row in rows if set("".join(row)) - set("-: ")]
 
 
+@dataclass(frozen=True)
+class Shown:
+    """A command that a page shows, and what it says that the command prints, perhaps nothing."""
+
+    command: str
+    printed: str
+
+
+def shown_commands(text: str) -> Iterator[Shown]:
+    """Return the commands after ``$`` that are to run: those of pacboost, and ``head``.
+
+    >>> list(shown_commands("```console\\n$ cd examples\\n$ head -1 a.csv\\nx,y\\n```\\n"))
+    [Shown(command='head -1 a.csv', printed='x,y\\n')]
+    """
+    for fence in FENCE.finditer(text):
+        mark = MARK.search(text[: fence.start()])
+        if fence[3].strip() not in {"", "console"} or (mark and mark[1] == "not run"):
+            continue
+        for part in re.split(r"^\$ ", fence[4], flags=re.MULTILINE)[1:]:
+            command, _, printed = part.partition("\n")
+            if command.split()[0] in {"pacboost", "head"}:
+                yield Shown(command, printed)
+
+
 def python_blocks(text: str) -> Iterator[Block]:
     """Return the blocks that are to run, each with the block of text right after it.
 

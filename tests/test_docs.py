@@ -15,7 +15,17 @@ import pytest
 import pacboost
 from pacboost.sources.toy import write_calls
 from tests.data import HOME
-from tests.markdown import DOCS, HOUSE, dead_links, links, pages, python_blocks, tables
+from tests.markdown import (
+    DOCS,
+    HOUSE,
+    dead_links,
+    links,
+    pages,
+    python_blocks,
+    shown_commands,
+    tables,
+)
+from tests.record_pages import as_shown, folder_of_commands, output_of
 
 MAPS = (DOCS / "lectures.md", DOCS / "proofs" / "index.md")
 DATA = {
@@ -143,6 +153,26 @@ def run_examples(page: Path) -> None:
             exec(compile(block.code, place, "exec"), names)
         if block.printed is not None:
             assert words(output.getvalue()) == words(block.printed), place
+
+
+CONSOLE = ("index.md", "start.md", "cli.md")
+"""The pages whose commands run on the files of ``examples``; others show commands on any file."""
+
+
+@pytest.mark.parametrize("name", CONSOLE)
+def test_commands_print_what_pages_say(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``python -m tests.record_pages docs/start.md`` writes a page anew."""
+    folder_of_commands(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    compared = 0
+    for shown in shown_commands((DOCS / name).read_text(encoding="utf-8")):
+        output = output_of(shown.command)
+        if shown.printed.strip():
+            assert words(as_shown(shown, output)) == words(shown.printed), shown.command
+            compared += 1
+    assert compared
 
 
 def words(text: str) -> list[str]:

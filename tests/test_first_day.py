@@ -150,3 +150,47 @@ def test_report_and_two_watches(day: Day) -> None:
     well(*watch, state)
     assert "--again" in refused(*watch, state)
     assert run(*watch, state, "--again").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "advice"),
+    [
+        (lambda m, X, y: pacboost.certify(m, X, y, alpha=0.1), "delta=0.05"),
+        (lambda m, X, y: pacboost.certify(m, X, y, confidence=0.95), "delta=0.05"),
+        (lambda m, X, y: pacboost.certify(m, X, y, positive=True), "measures.recall(positive)"),
+        (lambda m, X, y: pacboost.certify(m, X, y, clip=3), "absolute_error(clip=120)"),
+        (lambda m, X, y: pacboost.certify(m, X, y, delta=95), "95 % confidence is delta=0.05"),
+        (lambda m, X, y: pacboost.certify(m, X, y, of="absolute_error"), "a largest error"),
+        (lambda m, X, y: pacboost.sets(m, X, y, alpha=0.1), "coverage=0.9"),
+        (lambda m, X, y: pacboost.BoostClassifier().fit(X, y, groups=y), "StrongClassifier.fit"),
+        (lambda m, X, y: m.predict(X.to_numpy()), "pass a frame"),
+    ],
+)
+def test_words_of_other_libraries_are_answered(day: Day, call: Any, advice: str) -> None:
+    with pytest.raises((TypeError, ValueError)) as refused:
+        call(day.model, day.X, day.y)
+    assert advice in str(refused.value)
+
+
+def test_words_of_other_programs_are_answered(day: Day) -> None:
+    for advice, *line in (
+        ("'tail' was read as a second file", "fit", day.fresh, "--target", "late",
+         "--categories", "tail"),
+        ("did you mean 'carrier'?", "fit", day.fresh, "--target", "late", "--drop", "carier"),
+        ("--recall", "threshold", day.saved, day.fresh, "--target", "late"),
+        ("did you mean", "threshold", day.saved, day.fresh, "--target", "late", "--recall", "0.8",
+         "--positive", "Ture"),
+        ("there is no such file", "lab", day.folder / "nofile.csv"),
+    ):  # fmt: skip
+        assert advice in " ".join(refused(*line).split())
+    assert answer("demo", "--theory")["points"]["training_error"] == 0
+    found = run("verify", day.saved)
+    assert "It holds no certificate about new examples" in " ".join(found.output.split())
+
+
+def test_a_printed_certificate_says_what_was_seen(day: Day) -> None:
+    certificate = pacboost.certify(day.model, day.X, day.y)
+    first, *facts = str(certificate).splitlines()
+    assert first == certificate.sentence
+    assert "Always saying" in first
+    assert any("wrong on" in line and "of 1,000 rows" in line for line in facts)

@@ -278,7 +278,7 @@ def check_words(own: Part, known_classes: bool) -> None:
 def area(one: Part) -> bool:  # rows between two points of a curve may lie in any order
     right, wrong = one["positive"].numbers(), one["negative"].numbers()
     pairs, most = sum(right) * sum(wrong), sum(map(mul, accumulate(right), wrong))
-    return most - sum(map(mul, right, wrong)) - 1e-6 <= one["auc"] * pairs <= most + 1e-6
+    return bool(most - sum(map(mul, right, wrong)) - 1e-6 <= one["auc"] * pairs <= most + 1e-6)
 def check_table(held: Part, ways: int, labels: int) -> int | None:
     """Check what the table of classes and predictions determines; return how many are wrong."""
     own, said, count = (held[name].numbers().tolist() for name in ("own", "said", "count"))

@@ -30,9 +30,9 @@ ONE = Certificate(
 )
 
 
-def test_print_starts_with_the_claim_and_says_everything() -> None:
+def test_print_starts_with_the_sentence_and_says_everything() -> None:
     text = str(ONE)
-    assert text.splitlines()[0] == ONE.claim
+    assert text.splitlines()[0] == ONE.sentence
     for part in (
         "0.1169",
         "95 %",
@@ -42,7 +42,7 @@ def test_print_starts_with_the_claim_and_says_everything() -> None:
         "12,345",
         ONE.independent_of,
         "rows are independent; nothing drifts",
-        "do not use it to choose",
+        "not for choosing among models",
         "0.123457",
         "random",
         "0123456789abcdef",

@@ -36,7 +36,7 @@ def test_a_bound_above_the_baseline_is_not_better() -> None:
     assert str(claim).startswith("At most 11.2 % wrong")
     assert "always saying 'no': 10.0 %" in said
     assert re.search(r" 5\.0 % .*'yes' .*100 rows", said)
-    assert "Next: train" in said
+    assert "Next: label more rows, or add columns" in said
 
 
 def test_averages_over_groups_are_not_compared_with_shares_of_rows() -> None:

@@ -315,8 +315,8 @@ def test_ids_are_not_used(name: str) -> None:
         (pd.DataFrame({"a": []}), "0 samples"),
         (pd.DataFrame(), "0 samples"),
         (pd.DataFrame([[1, 2]], columns=["1", 1]), "must differ"),
-        ([{"a": 1}, {"b": 1}], "row 1 has the columns 'b', but row 0 has 'a'"),
-        ([{"a": 1}, {}], "row 1 has the columns none"),
+        ([{"a": 1}, {"b": 1}], "row 1 has the column 'b'; a row has a"),
+        ([{"a": 1}, {}], "row 1 lacks the column 'a'"),
     ],
 )
 def test_what_is_no_table_is_refused(data: Any, said: str) -> None:

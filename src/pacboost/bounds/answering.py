@@ -20,11 +20,12 @@ from pacboost.bounds import selective
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import Borders, whole_count
 from pacboost.bounds.selective import Point
-from pacboost.bounds.wording import DISTINCT, HAVE_TIMES, SHARE_BUT_ONE, SHARE_LEARNED
+from pacboost.bounds.wording import HAVE_TIMES, SHARE_BUT_ONE, SHARE_LEARNED
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.markup import bold, paragraph, table
 from pacboost.numerics.percent import percent_above, percent_below
+from pacboost.samples.equal_rows import DISTINCT
 
 
 @dataclass(frozen=True)

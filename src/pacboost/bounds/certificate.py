@@ -15,6 +15,7 @@ from pacboost.bounds.rounding import confidence
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import plain
 from pacboost.numerics.markup import bold, facts
+from pacboost.numerics.percent import percent
 
 if TYPE_CHECKING:
     from pacboost.ledgers.ledger import Ledger
@@ -160,17 +161,17 @@ are unlike the certified rows.
         )
 
     def __str__(self) -> str:
-        lines = [self.claim, ""]
+        lines = [self.sentence, ""]
         lines += [f"  {name:<15} {text}" for name, text in self._facts()]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return bold(self.claim) + facts(self._facts())
+        return bold(self.sentence) + facts(self._facts())
 
     def _facts(self) -> list[tuple[str, str]]:
         chance = "100 % (it always holds)" if self.delta == 0 else confidence(self.delta)
         later = (
-            "still valid" if self.valid_after_looking else "do not use it to choose among models"
+            "valid after looking" if self.valid_after_looking else "not for choosing among models"
         )
         facts = [
             ("bound", f"{self.value:.6g}" + (" (vacuous)" if self.vacuous else "")),
@@ -181,8 +182,12 @@ are unlike the certified rows.
             ("size", f"{self.size:,}"),
             ("independent of", self.independent_of),
             ("assumes", "; ".join(self.assumptions) or "nothing"),
-            ("after looking", later),
+            ("use", later),
         ]
+        k, n = (self.inputs.get(name) for name in ("k", "n"))
+        wrong_is_known = isinstance(k, int) and isinstance(n, int) and n > 0
+        if wrong_is_known and self.of_what in (wording.NEW_EXAMPLES, wording.PERIOD):
+            facts.insert(1, ("seen", f"wrong on {k:,} of {n:,} rows ({percent(k / n)})"))
         seen = {name: value for name, value in self.details.items() if name == "seen"}
         bound = bound_of(self.bound)
         if bound is not None and bound.loose:
@@ -190,7 +195,8 @@ are unlike the certified rows.
         facts += [
             (name, f"{value:.6g}" if isinstance(value, float) else str(value))
             for name, value in {**self.inputs, **seen}.items()
-            if (name, value) not in (("delta", self.delta), ("n", self.size))
+            if (name, value) not in (("delta", self.delta), ("n", self.size), ("models", 1))
+            and not (name == "k" and wrong_is_known)
             and len(str(value)) <= MAX_CHARACTERS_OF_COUNTS
         ]
         return [*facts, ("ledger", self.ledger_digest[:16])] if self.ledger_digest else facts

@@ -101,7 +101,7 @@ LOOSE_FACTOR = 1.5
 """A bound of at least this multiple of the observed error is loose because rows are few."""
 ROWS_FACTOR = 3
 """The advice for a loose bound is to certify on this multiple of the rows."""
-BETTER_MODEL = "Next: train on more rows, or add columns that say more about the label."
+BETTER_MODEL = "Next: label more rows, or add columns that say more about the label."
 TRAINED_ONLY = (
     "Next: certify it on rows that it was not trained on: hold some out when it is fitted, or take "
     "new ones afterwards."
@@ -114,7 +114,7 @@ ANSWER_MORE = (
     "Next: to answer more examples, allow a larger target error, or certify on more new rows."
 )
 ABSTAIN = (
-    "Next: for a smaller error, train on more rows, or choose a threshold below which it abstains."
+    "Next: for a smaller error, label more rows, or choose a threshold below which it abstains."
 )
 
 
@@ -177,7 +177,8 @@ def next_step(certificate: CertifiedNumber, held_out: HeldOut | None = None) -> 
     if certificate.of_what == wording.ANSWERED:
         return BETTER_MODEL if useless(certificate, held_out) else ANSWER_MORE
     bound = _of_mistakes(certificate)
-    if bound is None or "ratio_bound" in certificate.details:
+    counted = {"k", "n"} <= {*certificate.inputs}
+    if bound is None or not counted or "ratio_bound" in certificate.details:
         return ""
     k, n = int(certificate.inputs["k"]), int(certificate.inputs["n"])
     share = certificate.delta / int(certificate.inputs.get("models", 1))

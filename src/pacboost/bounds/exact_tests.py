@@ -84,22 +84,28 @@ class Difference:
         )
 
     @property
-    def sentence(self) -> str:
-        """The better classifier and the size of the difference, in a sentence."""
+    def value(self) -> float:
+        """The error of the first minus that of the second, on these rows."""
+        return (self.only_one_wrong - self.only_other_wrong) / self.rows
+
+    @property
+    def claim(self) -> str:
+        """The better classifier and the size of the difference, without grounds."""
         low, high = self.interval
         if low > 0 or high < 0:
             first, second = (self.one, self.other) if low > 0 else (self.other, self.one)
             ends = _percentage_points(low, high) if low > 0 else _percentage_points(-high, -low)
-            comparison = f"'{second}' is better: the error of '{first}' is larger by {ends}"
-        else:
-            ends = _percentage_points(low, high)
-            comparison = (
-                f"Not decided: the error of '{self.one}' minus that of '{self.other}' is {ends}"
-            )
+            return f"'{second}' is better: the error of '{first}' is larger by {ends}"
+        ends = _percentage_points(low, high)
+        return f"Not decided: the error of '{self.one}' minus that of '{self.other}' is {ends}"
+
+    @property
+    def sentence(self) -> str:
+        """The better classifier and the size of the difference, in a sentence."""
         assumed = "".join(f"; {words}" for words in self.assumptions)
         counted = f"{self.only_one_wrong:,} and {self.only_other_wrong:,} are wrong for one of them"
         return (
-            f"{comparison} ({confidence(self.delta)} confidence; {self.rows:,} held-out rows, "
+            f"{self.claim} ({confidence(self.delta)} confidence; {self.rows:,} held-out rows, "
             f"of which {counted} only; exact sign test p = {self.p_value:.2g}{assumed})."
         )
 

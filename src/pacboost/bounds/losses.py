@@ -29,7 +29,7 @@ HOEFFDING = "Hoeffding 1963; Maurer 2004; Waudby-Smith and Ramdas 2024; docs/pro
 MASSART = "Massart 1990; Waudby-Smith and Ramdas 2024; docs/proofs/rates.md"
 
 
-@measure_bound("losses", "bet on independent numbers in [0, 1]", HOEFFDING)
+@measure_bound("losses", "betting bound for means (Waudby-Smith and Ramdas)", HOEFFDING)
 def mean_upper(losses: Blocks, scale: float, delta: float, claims: int = 1) -> float:
     """Return an upper bound on a mean loss; ``losses`` counts 4096ths of ``scale``.
 
@@ -39,7 +39,9 @@ def mean_upper(losses: Blocks, scale: float, delta: float, claims: int = 1) -> f
     return _scale(scale) * _share(losses, delta, claims) * (1 + SLACK)
 
 
-@measure_bound("losses", "bet on independent numbers in [0, 1]", HOEFFDING, side="lower")
+@measure_bound(
+    "losses", "betting bound for means (Waudby-Smith and Ramdas)", HOEFFDING, side="lower"
+)
 def mean_lower(savings: Blocks, scale: float, delta: float, claims: int = 1) -> float:
     """Return a lower bound on a mean loss; ``savings`` counts 4096ths of ``scale`` minus the loss.
 

@@ -67,6 +67,10 @@ class Measure(Quantity, ABC):
         every = (cls.ends, cls.pooled, cls.over_time, cls.of_groups)
         return {name for ends in every if ends for name in (ends.lower, ends.upper) if name}
 
+    needs: ClassVar[str] = "an option"
+    example: ClassVar[str] = ""
+    """What a measure with an option without a default needs, and a call that gives it."""
+
     @classmethod
     def needed_options(cls) -> list[str]:
         """Return the names of options without a default."""

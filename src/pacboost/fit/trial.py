@@ -104,9 +104,9 @@ def plan(rows: FitRows, first: Candidate, ask: Ask) -> Trial:
 def _settings_of_trial(rows: FitRows, first: Candidate, ask: Ask) -> Settings | None:
     """Return the automatic values of a trial; None where validation rows take its place."""
     settings = first.settings if rows.validate is None else None
-    if settings is None or ask.early_stopping:
+    if settings is None or settings.needs_slope or ask.early_stopping:
         return settings
-    # with fixed rounds a trial finds the slope alone, which is not worth its time on many rows
+    # with fixed rounds a trial finds the slope alone, which trees do not need on many rows
     return replace(settings, slope_trust=settings.slope_trust * (1 - ramp(rows.learn.n_rows)))
 
 

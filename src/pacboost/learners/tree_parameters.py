@@ -10,9 +10,11 @@ from numbers import Integral
 import numpy as np
 
 from pacboost.errors import ParameterError, invalid
-from pacboost.kernels.layout import ERROR, NEWTON, Interactions, Z
+from pacboost.kernels import layout
 
-CRITERIA = {"newton": NEWTON, "gini": NEWTON, "z": Z, "error": ERROR}
+CRITERIA = {
+    "newton": layout.NEWTON, "gini": layout.NEWTON, "z": layout.Z, "error": layout.ERROR,
+}  # fmt: skip
 """Gini's impurity of signs is Σ W - pull²/weight, so that its gain is Newton's gain."""
 NAMED_INTERACTIONS = {"no_interactions": 1, "pairwise": 2}
 """Maximum number of different features on a path from the root to a leaf."""
@@ -116,7 +118,9 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, Integral)
 
 
-def interaction_rules(tree: TreeParameters, features: int, leaves: int) -> Interactions | None:
+def interaction_rules(
+    tree: TreeParameters, features: int, leaves: int
+) -> layout.Interactions | None:
     """Return the arrays that the kernels need; None if all features may interact.
 
     Features that no set names form another set, as in scikit-learn.
@@ -143,7 +147,7 @@ def interaction_rules(tree: TreeParameters, features: int, leaves: int) -> Inter
         unnamed = sets.max(axis=0, initial=0) == 0
         if unnamed.any():
             sets = np.vstack([sets, unnamed.astype(np.uint8)])
-    return Interactions(
+    return layout.Interactions(
         sets,
         max_features,
         tree.share_drawn or 1.0,

@@ -43,15 +43,17 @@ mean 0.95?)
 
     >>> probability("delta", 95)
     Traceback (most recent call last):
-    pacboost.errors.ParameterError: delta is 95; it must lie strictly between 0 and 1 (did you \
-mean 0.05?)
+    pacboost.errors.ParameterError: delta is 95; it must lie strictly between 0 and 1. 95 % \
+confidence is delta=0.05
     """
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
         hint = ""
         if not isinstance(value, bool) and isinstance(value, Real) and 1 < float(value) < 100:
             share = float(value) / 100
-            meant = 1 - share if name.endswith("delta") and share > 0.5 else share
-            hint = f" (did you mean {meant:.6g}?)"
+            is_confidence = name.endswith("delta") and share > 0.5
+            hint = f" (did you mean {share:.6g}?)"
+            if is_confidence:
+                hint = f". {float(value):g} % confidence is {name}={1 - share:.6g}"
         raise invalid(name, value, f"must lie strictly between 0 and 1{hint}")
     return float(value)
 

@@ -37,6 +37,7 @@ from pacboost.questions.mistakes import (
     fresh_labels,
     judged,
     mistakes,
+    predicts_numbers,
     refuse_other_labels,
 )
 from pacboost.questions.new_rows import NewRows
@@ -356,7 +357,7 @@ def _answers(
     """Return labels and predictions; refuse measures that do not suit the model."""
     names = [measure.name for measure in of]
     numbers = [measure.name for measure in of if measure.of_numbers]
-    regressor = not _is_classifier(model)
+    regressor = predicts_numbers(model)
     if numbers and not regressor:
         raise NotCertified(
             f"the measure {numbers[0]!r} is for models that predict numbers, not classes"
@@ -379,13 +380,3 @@ def _answers(
         refuse_other_labels(getattr(model, "classes_", predictions), labels)
         check_answers(predictions, labels, getattr(model, "classes_", ()))
     return labels, predictions
-
-
-def _is_classifier(model: object) -> bool:
-    if hasattr(model, "classes_") or hasattr(model, "predict_proba"):
-        return True
-    if hasattr(model, "ledger_"):  # of ours: one that predicts numbers has no mistakes
-        return hasattr(model, "mistakes")
-    tags = getattr(model, "__sklearn_tags__", lambda: None)()
-    kinds = getattr(model, "_estimator_type", ""), getattr(tags, "estimator_type", None)
-    return "regressor" not in kinds

@@ -23,11 +23,13 @@ from pacboost.bounds.exact_tests import Difference, sign_test_p
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.bounds.rounding import confidence_number
 from pacboost.errors import NotCertified, ParameterError
+from pacboost.models.answers import asked
 from pacboost.models.training_claim import learned_otherwise, training_certificate
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.numerics.soft_margin import soft_margin
 from pacboost.questions.answers import Answers, joined
-from pacboost.questions.mistakes import check_order, mistakes
+from pacboost.questions.compare_numbers import LossDifference
+from pacboost.questions.mistakes import check_order, fresh_labels, mistakes, predicts_numbers
 from pacboost.questions.new_rows import NewRows
 from pacboost.reports.text import html_table, picture, table
 from pacboost.sources.explained_errors import explains_input
@@ -271,14 +273,18 @@ def compare_models(
     models: int = 2,
     names: tuple[str, str] | None = None,
     copies: str = "draws",
-) -> Difference:
-    """Compare two fitted classifiers by rows that neither of them has seen.
+    clip: float | None = None,
+) -> Difference | LossDifference:
+    """Compare two fitted models by rows that neither of them has seen.
 
     ``p_value`` of the result is that of the exact sign test on the rows on which they differ;
     ``interval`` encloses the risk of the first minus that of the second, except with probability
     delta; ``sentence`` states both. If you try more ``models`` than these two on the rows and
     report any pair, all pairs share delta. Equal rows count as in ``certify``. By default ``names``
     are those of the models' classes.
+
+    Models of numbers are compared by their mean absolute errors, of which those above ``clip``,
+    fixed beforehand, count as it.
 
     >>> import numpy as np
     >>> from sklearn.dummy import DummyClassifier
@@ -298,15 +304,37 @@ def compare_models(
         )
     check_order("compare_models(one, other, X, y)", {"one": one, "other": other}, X, y)
     names = names or _names(one, other)
+    # whoever tries ten models and reports the pair that differs most has compared 45
+    pairs = models * (models - 1) // 2
+    of_numbers = [predicts_numbers(model) for model in (one, other)]
+    if any(of_numbers) or clip is not None:
+        _check_numbers(of_numbers, clip)
+        rows = NewRows.select([one, other], X, y, copies)
+        errors = [np.abs(asked(model, X) - fresh_labels(y))[rows.kept] for model in (one, other)]
+        assert clip is not None
+        return LossDifference.of(names, *errors, clip, delta, pairs, rows.assumptions)
     if isinstance(one, Answers) and isinstance(other, Answers) and one.missing is not None:
         (one, other), X, y = joined([one, other], X, y)
     wrong = [mistakes(model, X, y) for model in (one, other)]
     rows = NewRows.select([one, other], X, y, copies)
     first, second = (mask[rows.kept] for mask in wrong)
     b, c = only_first(first, second), only_first(second, first)
-    # whoever tries ten models and reports the pair that differs most has compared 45
-    pairs = models * (models - 1) // 2
     return Difference(*names, b, c, first.size, delta, pairs, assumptions=rows.assumptions)
+
+
+def _check_numbers(of_numbers: list[bool], clip: float | None) -> None:
+    """Raise unless both models predict numbers, and the largest error that counts is given."""
+    if not all(of_numbers):
+        which = "one of these models" if any(of_numbers) else "neither of these models"
+        raise NotCertified(
+            f"{which} predicts numbers; compare two that do by clip=, or two classifiers without"
+        )
+    if clip is None:
+        raise ParameterError(
+            "these models predict numbers, which are compared by their mean absolute errors; give "
+            "the largest error that counts, as in compare_models(one, other, X, y, clip=120)",
+            parameter="clip",
+        )
 
 
 def _names(one: object, other: object) -> tuple[str, str]:

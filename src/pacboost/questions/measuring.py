@@ -71,7 +71,7 @@ def _measure(part: object) -> Measure:
         return _by_name(part)
     if isinstance(part, str) and part in MEASURES:
         raise ParameterError(
-            f"of is {part!r}, which has an option without a default; give pacboost.{_call(part)}",
+            f"{part} needs {MEASURES[part].needs}: of=pacboost.{MEASURES[part].example}",
             parameter="of",
         )
     if isinstance(part, str) and part in UNBOUNDED:

@@ -149,3 +149,14 @@ def _kinds(values: NDArray[Any]) -> dict[str, Any]:
         else "number": value
         for value in dict(zip(map(type, examples), examples, strict=True)).values()
     }
+
+
+def predicts_numbers(model: object) -> bool:
+    """Check whether a model predicts numbers, not classes."""
+    if hasattr(model, "classes_") or hasattr(model, "predict_proba"):
+        return False
+    if hasattr(model, "ledger_"):  # of ours: one that predicts numbers has no mistakes
+        return not hasattr(model, "mistakes")
+    tags = getattr(model, "__sklearn_tags__", lambda: None)()
+    kinds = getattr(model, "_estimator_type", ""), getattr(tags, "estimator_type", None)
+    return "regressor" in kinds

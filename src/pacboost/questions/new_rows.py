@@ -194,8 +194,8 @@ def _refuse(match: Match, copies: str, tests: int) -> None:
         "copies='distinct', or --copies distinct on the command line"
     )
     raise NotCertified(
-        f"{overlap.shared:,} of {overlap.compared:,} rows compared are rows the model was trained "
-        "on, more than chance explains. A certificate needs rows that had no part in fitting: hold "
+        f"{overlap.shared:,} of {overlap.compared:,} rows were used to train this model. "
+        "A certificate needs rows that it was not trained on: hold "
         f"some back before you fit{advice if can_leave_out and copies == 'draws' else ''}"
     )
 

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels import hashing
-from pacboost.kernels.hashing import MISSING
 from pacboost.kernels.native import native
 from pacboost.kernels.threads import each_rows
 from pacboost.sources.table import Entries, Table
@@ -76,7 +75,9 @@ class RowHasher:
         for first, last in _spans(table, columns):
             levels = None
             if first in table.levels:  # the last entry stands for missing values
-                levels = np.append(text_hashes(table.levels.columns[first]), np.uint64(MISSING))
+                levels = np.append(
+                    text_hashes(table.levels.columns[first]), np.uint64(hashing.MISSING)
+                )
             values, factors = table.block(first, last), self._factors[first:last]
             _add_columns(values, rows, levels, factors, total, exact)
         native.mix(total)
@@ -141,7 +142,7 @@ def _cells(values: Values) -> Hashes:
         rounded = values.astype(np.float32) + np.float32(0)  # turns -0 into 0
     cells = rounded.view(np.uint32).astype(np.uint64)
     if missing.any():
-        cells[missing] = MISSING
+        cells[missing] = hashing.MISSING
     return cells
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -11,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, invalid
+from pacboost.numerics.checks import meant
 from pacboost.sources.dataframe import Storage, numbers_of, storage_of
 from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.kinds.column import IN_MEMORY, CellOrigin
@@ -149,25 +152,64 @@ class Columns:
         return ["\x1f".join(row) for row in zip(*columns, strict=True)]
 
 
-def columns_of_mappings(data: Any) -> dict[str, NDArray[Any]]:
-    """Return the columns of a list of mappings from their names to values."""
-    rows = list(data) if isinstance(data, Sequence) and not isinstance(data, str | bytes) else []
-    if not rows or not all(isinstance(row, Mapping) for row in rows):
-        raise DataError(
-            f"the input is a {type(data).__name__}; pass a data frame, or a list of mappings from "
-            "column names to values"
-        )
-    columns = {str(name): np.empty(len(rows), dtype=object) for name in rows[0]}
+def are_records(X: Any) -> bool:
+    """Check whether rows name their cells: one row as a mapping or a series, or a list of them.
+
+    >>> are_records({"age": 40}), are_records([{"age": 40}]), are_records([[40]])
+    (True, True, False)
+    """
+    if isinstance(X, list | tuple):
+        return bool(X) and _names_cells(X[0])
+    return not hasattr(X, "columns") and _names_cells(X)
+
+
+def _names_cells(row: Any) -> bool:
+    """Check for a mapping, or for a row of a frame, which is a series whose index is text."""
+    if isinstance(row, Mapping):
+        return True
+    return hasattr(row, "keys") and all(isinstance(name, str) for name in row.keys())  # noqa: SIM118
+
+
+def columns_of_records(rows: Any, known: Sequence[str] | None = None) -> dict[str, NDArray[Any]]:
+    """Return the columns of rows that name their cells; ``known`` are the columns of the fit."""
+    rows = rows if isinstance(rows, list | tuple) else [rows]
+    rows = [{str(name): row[name] for name in row.keys()} for row in rows]  # noqa: SIM118
+    names = list(rows[0]) if known is None else list(known)
+    columns = {name: np.empty(len(rows), dtype=object) for name in names}
     for number, row in enumerate(rows):
-        if {str(name) for name in row} != columns.keys():
+        if len(row) != len(columns) or not all(name in columns for name in row):
+            wrong = min({*row} ^ {*columns}, key=lambda name: (name in columns, name))
+            lacks = wrong in columns
             raise DataError(
-                f"row {number} has the columns {', '.join(map(repr, row)) or 'none'}, but row 0 "
-                f"has {', '.join(map(repr, columns))}; give all rows the same columns, with None "
-                "for missing values"
+                f"row {number} {'lacks' if lacks else 'has'} the column {wrong!r}"
+                f"{'' if lacks else meant(wrong, names)}; a row has {', '.join(names)}, with None "
+                "where a cell is missing"
             )
         for name, cell in row.items():
-            columns[str(name)][number] = cell
+            if isinstance(cell, list | tuple | np.ndarray | Mapping):
+                raise DataError(
+                    f"{name!r} holds a {type(cell).__name__}; a dictionary is one row, with one "
+                    "value for each column. Pass several rows as a list of dictionaries, or as a "
+                    "data frame"
+                )
+            columns[name][number] = _written(cell)
     return columns
+
+
+def _written(cell: Any) -> Any:
+    """Return moments as text and durations as seconds, others as values of Python.
+
+    >>> _written(np.datetime64("2024-01-31T08:30")), _written(date(2024, 1, 31)), _written(1)
+    ('2024-01-31 08:30:00', '2024-01-31', 1)
+    """
+    if isinstance(cell, np.datetime64 | np.timedelta64):
+        # nanoseconds would become a whole number
+        cell = cell.astype(f"{cell.dtype.kind}8[us]")
+    cell = cell.item() if isinstance(cell, np.generic) else cell
+    if isinstance(cell, timedelta):
+        return math.nan if is_missing(cell) else cell.total_seconds()
+    is_moment = isinstance(cell, date) and not is_missing(cell)
+    return str(cell).removesuffix(" 00:00:00") if is_moment else cell
 
 
 def _plain(cell: Any) -> str:

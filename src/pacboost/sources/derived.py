@@ -45,16 +45,19 @@ class DerivedColumn:
         return f"{names[self.first]} {SIGNS[self.operator]} {names[self.second]}"
 
     def of(self, table: Table) -> NDArray[np.float32]:
-        """Return the column that is derived from those of a table."""
-        return self.values(table.column(self.first), table.column(self.second))
+        """Return the column that is derived from those of a table; NumPy must not warn."""
+        return self._computed(table.column(self.first), table.column(self.second))
 
     def values(self, first: Values, second: Values) -> NDArray[np.float32]:
         """Return the values; results that are not finite are missing."""
-        # in 32 bits, as values are compared, so that any program in any language gets the same
         with np.errstate(all="ignore"):
-            made: NDArray[np.float32] = OPERATORS[self.operator](
-                np.asarray(first, dtype=np.float32), np.asarray(second, dtype=np.float32)
-            )
+            return self._computed(first, second)
+
+    def _computed(self, first: Values, second: Values) -> NDArray[np.float32]:
+        # in 32 bits, as values are compared, so that any program in any language gets the same
+        made: NDArray[np.float32] = OPERATORS[self.operator](
+            np.asarray(first, dtype=np.float32), np.asarray(second, dtype=np.float32)
+        )
         made[~np.isfinite(made)] = np.nan
         return made
 
@@ -91,8 +94,9 @@ class DerivedTable(Table):
         if last <= own:
             return table.block(first, last)
         parts: list[NDArray[Any]] = [table.block(first, own)] if first < own else []
-        for column in self.derived[max(first - own, 0) : last - own]:
-            parts.append(column.of(table)[:, None])
+        with np.errstate(all="ignore"):  # once: of one row, it takes longer than a column
+            for column in self.derived[max(first - own, 0) : last - own]:
+                parts.append(column.of(table)[:, None])
         joined: Values = np.concatenate(parts, axis=1)
         return joined
 

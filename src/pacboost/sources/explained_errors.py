@@ -333,7 +333,24 @@ def _wrong_arguments(
     return DataTypeError(f"{where} {what}; it takes {', '.join(allowed)}")
 
 
-ELSEWHERE = {("certify", "by"): ". To certify groups of rows, call certify_all(..., by=...)"}
+CONFIDENCE = ". delta is the chance to be wrong: 95 % confidence is delta=0.05"
+POSITIVE = ". Name the class in the measure, as in of=pacboost.measures.recall(positive)"
+CLIP = ". It belongs to the measure, as in of=pacboost.measures.absolute_error(clip=120)"
+COVERAGE = ". alpha=0.1 elsewhere is coverage=0.9 here"
+GROUPS = (
+    ". StrongClassifier.fit takes groups=, and certify(groups=) counts them; to keep groups "
+    "together in a division, use sklearn.model_selection.GroupShuffleSplit"
+)
+ELSEWHERE = {
+    ("certify", "by"): ". To certify groups of rows, call certify_all(..., by=...)",
+    **{(call, name): CONFIDENCE for call in ("certify", "certify_all", "compare_models")
+       for name in ("alpha", "confidence", "level")},
+    **{(call, "positive"): POSITIVE for call in ("certify", "certify_all")},
+    **{(call, "clip"): CLIP for call in ("certify", "certify_all")},
+    **{(call, "alpha"): COVERAGE for call in ("sets", "intervals")},
+    **{(f"{name}.fit", "groups"): GROUPS for name in ("BoostClassifier", "BoostRegressor",
+       "AdaBoostClassifier", "TextBoostClassifier", "RandomForestClassifier")},
+}  # fmt: skip
 """Where an argument belongs that a function does not have."""
 
 

@@ -152,7 +152,8 @@ def _dealt(
         excess = variance = 0.0
         for size in sizes:
             own = counts == size
-            levels, rows = np.count_nonzero(own), size * np.count_nonzero(own)
+            levels = int(np.count_nonzero(own))
+            rows = size * levels
             of_levels = total(sums[own] ** 2) / size
             between = of_levels - total(sums[own]) ** 2 / rows
             expected = (levels - 1) * (total(squares[own]) - of_levels) / (rows - levels)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, invalid, warn_once
-from pacboost.sources.columns import Columns
+from pacboost.sources.columns import Columns, are_records
 from pacboost.sources.kinds.categories import Categories, levels_of
 from pacboost.sources.kinds.kind import ColumnKind
 from pacboost.sources.kinds.order import PLAIN, from_json, to_json
@@ -305,6 +305,8 @@ class MixedFeatures:
         alone = len(self.text) == len(self.columns) == 1
         if alone and isinstance(rows, list | tuple) and all(isinstance(r, str) for r in rows):
             rows = [{self.text[0]: row} for row in rows]
+        elif self.columns and not isinstance(rows, list | tuple | Columns) and are_records(rows):
+            rows = [rows]
         columns = Rows.of(rows).columns()
         levels, names = self.reading()
         expected = (*self.text, *levels.sources(names))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError
 from pacboost.numerics.memory import in_host_memory
-from pacboost.sources.columns import Columns, columns_of_mappings
+from pacboost.sources.columns import Columns, are_records, columns_of_records
 from pacboost.sources.dataframe import columns_of, is_frame, open_frame
 from pacboost.sources.explained_errors import refuse_masked
 from pacboost.sources.table import Table
@@ -205,9 +205,9 @@ class PlainRows(Rows):
 
     @property
     def named(self) -> Columns | None:
-        X = self.given
-        are_mappings = isinstance(X, list | tuple) and X and isinstance(X[0], Mapping)
-        return Columns(columns_of_mappings(X)) if are_mappings else None
+        # one mapping is one row where a model is asked, but nothing to fit to
+        several = isinstance(self.given, list | tuple) and are_records(self.given)
+        return Columns(columns_of_records(self.given)) if several else None
 
     def cells(self) -> Iterator[NDArray[Any]]:
         given = in_host_memory(self.given)

@@ -12,10 +12,11 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import SkipTestWarning
+from sklearn.metrics import log_loss
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import pacboost
-from pacboost import TextBoostClassifier
+from pacboost import StrongClassifier, TextBoostClassifier
 from pacboost.errors import DataError, NoEdgeWarning
 from pacboost.loading import load
 from pacboost.models.file.format import model_bytes
@@ -330,7 +331,7 @@ def invented(rows: int, classes: int) -> tuple[list[str], list[str]]:
 @pytest.mark.parametrize("classes", [2, 20])
 def test_memory_goes_with_the_words(classes: int) -> None:
     texts, labels = invented(1_000, classes)
-    model = TextBoostClassifier(n_estimators=3, random_state=0)
+    model = TextBoostClassifier(n_estimators=3, calibrate=None, random_state=0)
     model.fit(texts[::10], labels[::10])  # what is loaded stays
     tracemalloc.start()
     try:
@@ -357,3 +358,24 @@ def test_calls_are_told_apart_by_words_that_people_can_read() -> None:
         ("person", "PersonToPerson"),
     ):
         assert any(f"'{word}' → {kind}" in rule for rule in model.rules(3, kind))
+
+
+def test_probabilities_are_as_sure_as_they_are_right() -> None:
+    """Rare words fit the training rows by chance, so that scores alone are too sure."""
+    generator = np.random.default_rng(0)
+    labels = generator.integers(0, 2, 1600)
+    clue = np.where(generator.random(1600) < 0.8, labels, 1 - labels)
+    rare = generator.integers(0, 3000, (1600, 8))
+    texts = [
+        f"{'good' if c else 'bad'} {' '.join(f'w{k}' for k in row)}"
+        for c, row in zip(clue, rare, strict=True)
+    ]
+    losses = {}
+    for calibrate in (None, "auto"):
+        model = TextBoostClassifier(calibrate=calibrate, random_state=0)
+        model.fit(texts[:800], labels[:800])
+        losses[calibrate] = log_loss(labels[800:], model.predict_proba(texts[800:]))
+    assert TextBoostClassifier().calibrate == "auto"
+    assert losses["auto"] < 0.95 * losses[None]
+    strong = StrongClassifier(random_state=0).fit(texts[:800], labels[:800])
+    assert strong.model_.calibration is not None

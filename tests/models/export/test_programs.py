@@ -188,7 +188,7 @@ def test_python_answers_as_the_model_does(name: str) -> None:
         ("goes_left = value <= self.cut[at]", "goes_left = value < self.cut[at]"),
         ('x = array("f", cells)', 'x = array("d", cells)'),
         ("goes_left = self.missing_left[at] == 1", "goes_left = self.missing_left[at] == 0"),
-        ("cells[j] = numbers.get(cells[j])", "cells[j] = numbers.get(cells[j], 0)"),
+        ("self.places.get(cell, math.nan)", "self.places.get(cell, 0.0)"),
     ],
 )
 def test_the_rows_tell_wrong_programs_apart(right: str, wrong: str) -> None:

@@ -24,6 +24,8 @@ class AbsoluteError(MeanLoss):
         "{value}"
     )
     of_numbers = True
+    needs = "a largest error that counts"
+    example = "measures.absolute_error(clip=120)"
 
     def __post_init__(self) -> None:
         check_limit("clip", self.clip)

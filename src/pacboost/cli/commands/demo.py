@@ -5,11 +5,12 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 import click
 
 from pacboost.cli import options
-from pacboost.cli.output import bold, print_parts
+from pacboost.cli.output import bold, print_json, print_parts
 
 STEPS = {
     "Train on 3,000 parcels, and say how wrong the model can be:": (
@@ -44,10 +45,14 @@ STEPS = {
     help="Where to write the parcels, the model and the report.  [default: a temporary folder]",
 )
 @options.flag("--theory", help="Show AdaBoost on ten points alone.")
-def command(folder: Path | None, theory: bool) -> None:
+@options.as_json
+def command(folder: Path | None, theory: bool, as_json: bool) -> None:
     """Train, certify, ask and report, on parcels that arrived late or not and on phone calls."""
     from pacboost.sources.toy import write_calls, write_parcels
 
+    if as_json:
+        print_json({"commands": [] if theory else list(STEPS.values()), "points": _points()})
+        return
     if not theory:
         folder = Path(mkdtemp(prefix="pacboost-")) if folder is None else folder
         folder.mkdir(parents=True, exist_ok=True)
@@ -73,15 +78,26 @@ def _run(folder: Path, line: str) -> None:
             raise
 
 
-def _ten_points() -> None:
+def _points() -> dict[str, object]:
     from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
     from pacboost.sources.toy import lecture_points
 
     toy = AdaBoostClassifier(n_estimators=3).fit(*lecture_points())
-    errors = " ".join(f"{entry.error:.4f}" for entry in toy.ledger_.rounds)
+    rounds = toy.ledger_.rounds
+    return {
+        "rules": toy.rules(),
+        "errors": [entry.error for entry in rounds],
+        "bound": toy.certificate_.value,
+        "training_error": rounds[-1].training_error,
+    }
+
+
+def _ten_points() -> None:
+    toy: dict[str, Any] = _points()
+    errors = " ".join(f"{error:.4f}" for error in toy["errors"])
     print_parts(
         bold("And why boosting works: three poor rules, one vote without a mistake (ten points)."),
-        *toy.rules(),
+        *toy["rules"],
         f"Their weighted errors are {errors}; the theorem bounds the training error of the vote by "
-        f"{toy.certificate_.value:.4f}, and it is {toy.ledger_.rounds[-1].training_error:.0%}.",
+        f"{toy['bound']:.4f}, and it is {toy['training_error']:.0%}.",
     )

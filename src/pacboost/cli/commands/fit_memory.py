@@ -126,13 +126,13 @@ def _facts(
     return facts
 
 
-def _rounds(model: StrongClassifier) -> str:
+def _rounds(model: StrongClassifier | BoostRegressor) -> str:
     """Say how many rounds the model has, and why."""
     rounds = len(model.ledger_)
     best: int = getattr(model, "best_iteration_", rounds)
-    if best >= rounds or model.parts_["watch"]:
+    if best >= rounds or getattr(model, "parts_", {}).get("watch"):
         return f"{rounds:,}; {model.ledger_.stopped}"
-    return str(model.ledger_.stopped)
+    return f"{rounds:,} ({best:,} were best in the trial; the refit on all rows runs longer)"
 
 
 def constraints(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -253,12 +253,16 @@ def _show_numbers(
         content |= {"training_loss": loss, "validation_loss": best, "model": output}
         print_json(content)
         return
-    facts = [("data", description), ("rounds", f"{len(ledger):,}; {ledger.stopped}")]
+    facts = [("data", description), ("rounds", _rounds(model))]
     if loss is not None:
         facts.append((f"mean {model.loss}", f"{loss:.6g} on the training rows"))
     if best is not None:
         facts.append(("", f"{best:.6g} on the validation rows, which chose the number of rounds"))
-    sentence = "It predicts numbers, for which a fit gives no certificate; measure it on new rows."
+    path = "MODEL" if output is None else output
+    sentence = (
+        f"It predicts numbers. Certify it by new rows: pacboost certify {path} NEW.csv --target "
+        f"{arguments['target']} --of absolute_error --clip LARGEST, or pacboost intervals."
+    )
     print_parts(bold(sentence), "", grid(facts), "")
     report_saved(output)
 

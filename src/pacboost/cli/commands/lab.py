@@ -47,6 +47,8 @@ def command(
     if target is not None and data is None:
         raise click.UsageError("--target names a column of a file; name the file, too")
 
+    if data is not None and not data.exists():
+        raise click.UsageError(f"{data}: there is no such file")
     if story is not None and story not in stories():
         raise click.UsageError(f"there is no story {story!r}; choose {', '.join(stories())}")
 

@@ -66,6 +66,11 @@ def command(
         model = model.estimator_
     asked = {name: arguments[name] for name in WISHES if arguments[name] is not None}
     cost = arguments["cost"]
+    if not asked and cost is None:
+        raise click.UsageError(
+            "give one goal: --recall, --precision, --false-positive-rate, --target-error or --cost "
+            "MISS,ALARM, fixed before the rows are looked at"
+        )
     try:
         cost = None if cost is None else tuple(map(float, cost.split(",")))
     except ValueError:

@@ -59,10 +59,10 @@ def command(model: Path | None, checker: Path | None, as_json: bool) -> None:
     else:
         for check in checks:
             echo(f"{'holds' if check.holds else 'FAILS'}  {check.name}: {check.words}")
-        what = "the certificate"
         if stands and of_training(model, memory=model_memory()):
-            what = "the bound on the training error"
-        echo(f"{model}: {what} {'holds' if stands else 'does not hold'}.")
+            echo("The file is consistent. It holds no certificate about new examples.")
+        else:
+            echo(f"{model}: the certificate {'holds' if stands else 'does not hold'}.")
         if claim:
             echo(claim)
         echo(CONSISTENT)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pacboost.cli.output import working
 from pacboost.errors import FileError, InputWarning, ParameterError
+from pacboost.numerics.checks import meant
 from pacboost.reports.text import counted
 from pacboost.sources.columns import Columns
 from pacboost.sources.data_file import DataFile
@@ -166,7 +167,7 @@ def _refuse_unknown(asked: Sequence[str], columns: Collection[str], option: str)
     for name in asked:
         if name not in columns:
             raise ParameterError(
-                f"{option} names {name!r}, which is not a column; "
+                f"{option} names {name!r}, which is not a column{meant(name, columns)}; "
                 + (f"the columns are {', '.join(map(repr, columns))}" if columns else ONLY_TARGET),
             )
 

@@ -16,6 +16,7 @@ from pacboost.bounds.known_measures import MEASURES
 from pacboost.cli.inputs.files import FittedModel, check_output, data_file, open_model
 from pacboost.cli.output import working
 from pacboost.errors import DataError, FileError, InputWarning
+from pacboost.numerics.checks import meant
 from pacboost.questions.answers import MISSING, Answers, answers, joined
 from pacboost.reports.text import counted
 from pacboost.sources.arrow import number_column, text_column
@@ -229,10 +230,12 @@ def class_named(labels: object, name: str | None) -> Any:
         return None
     classes = np.unique(np.asarray(labels)).tolist()
     for label in classes:
+        # an option is text, and the class may be a number or a truth value
         if str(label) == name or (isinstance(label, bool) and str(label).lower() == name.lower()):
             return label
     names = ", ".join(map(str, classes[:20]))
-    raise click.UsageError(f"--positive is {name}; the classes are {names}")
+    close = meant(name, map(str, classes))
+    raise click.UsageError(f"--positive is {name}{close}; the classes are {names}")
 
 
 def fresh_rows(

@@ -15,7 +15,12 @@ from pacboost.estimators.fitting.rounds import begins_by_prior, most_rounds
 from pacboost.estimators.parameters.values import Values
 from pacboost.fit.ask import Ask, FitRows
 from pacboost.fit.recipe import Candidate, Recipe
-from pacboost.fit.settings import PATIENCE_OF_TEXTS, TEXT_ROUNDS, TEXT_ROUNDS_AFTER_LINEAR
+from pacboost.fit.settings import (
+    PATIENCE_OF_TEXTS,
+    TEXT_ROUNDS,
+    TEXT_ROUNDS_AFTER_LINEAR,
+    Settings,
+)
 from pacboost.learners.words import Words
 from pacboost.numerics.checks import positive_whole, real_number
 from pacboost.sources.text import TextFeatures
@@ -45,7 +50,10 @@ class WordsChooser(EstimatorChooser):
         # rows are given to the large classes (docs/decisions/0037)
         usual = TEXT_ROUNDS_AFTER_LINEAR if openings else TEXT_ROUNDS
         rounds = most_rounds(asked, usual, booster)
-        return Candidate(Recipe(learner, booster, rounds, openings=openings))
+        # several labels have a score each, which no single slope fits
+        logistic = isinstance(booster, Logit) and not rows.has_several_labels
+        settings = Settings.for_words(rows.learn.n_rows, rounds) if logistic else None
+        return Candidate(Recipe(learner, booster, rounds, openings=openings), settings)
 
     def _booster(self, rows: FitRows) -> Booster[Any]:
         asked, choice = self.asked, self.asked.booster

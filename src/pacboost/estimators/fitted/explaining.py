@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import date
 from typing import Any
 
 import numpy as np
@@ -21,14 +19,13 @@ from pacboost.kernels.threads import using
 from pacboost.models.explain import attribution, explanation
 from pacboost.models.explain.importances import FeatureShares, Importances, permutation_importances
 from pacboost.models.model import Model
-from pacboost.numerics.checks import meant, positive_whole
+from pacboost.numerics.checks import positive_whole
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import CategorisedArray
-from pacboost.sources.frame_table import FrameTable
+from pacboost.sources.columns import are_records
 from pacboost.sources.given import one_given
 from pacboost.sources.rows import PlainRows, Rows
 from pacboost.sources.table import Table
-from pacboost.sources.values import is_missing
 from pacboost.training import metrics
 
 Doubles = NDArray[np.float64]
@@ -141,17 +138,15 @@ def explain_row(
 
 
 def as_one_row(estimator: Predictor, x: Any) -> Any:
-    """Turn a sequence of values, or a mapping from names, into rows that can be read."""
+    """Turn a sequence of values into rows that can be read; others are read by the schema."""
     check_is_fitted(estimator)
     model = estimator.model_
     if model.schema.row_shape is not None:
         return one_given(x, model.schema.row_shape)
     if not isinstance(Rows.of(x), PlainRows):
         return x
-    if hasattr(x, "keys") and model.names is not None:
-        row = _by_name(x, model.levels.sources(model.names))
-        cells = {name: np.array([_written(cell)], dtype=object) for name, cell in row.items()}
-        return FrameTable.like(cells, model.names, model.levels)
+    if model.names is not None and are_records(x):
+        return x
     if hasattr(x, "keys"):
         x = [x[key] for key in x.keys()]  # noqa: SIM118 - of a series, too
     values = np.asarray(x, dtype=None if hasattr(x, "dtype") else object)  # 1 is not "1"
@@ -165,29 +160,3 @@ def as_one_row(estimator: Predictor, x: Any) -> Any:
             f"{model.schema.n_columns} features; give one value for each"
         )
     return CategorisedArray(values.astype(object)[None, :], model.levels, model.names)
-
-
-def _written(cell: Any) -> Any:
-    """Return a moment as text, which is read like a cell of dates; others as values of Python.
-
-    >>> _written(np.datetime64("2024-01-31T08:30")), _written(date(2024, 1, 31)), _written(1)
-    ('2024-01-31 08:30:00', '2024-01-31', 1)
-    """
-    if isinstance(cell, np.datetime64):
-        cell = cell.astype("datetime64[us]")  # nanoseconds would become a whole number
-    cell = cell.item() if isinstance(cell, np.generic) else cell
-    is_moment = isinstance(cell, date) and not is_missing(cell)
-    return str(cell).removesuffix(" 00:00:00") if is_moment else cell
-
-
-def _by_name(row: Any, names: Sequence[str]) -> dict[str, Any]:
-    """Read the values of a mapping (or of a row of a frame) by the names of the columns."""
-    wrong = {*row.keys()} ^ {*names}
-    if wrong:
-        column = min(map(str, wrong), key=lambda name: (name in names, name))
-        raise DataError(
-            f"x {'lacks' if column in names else 'has'} the column {column!r}"
-            f"{'' if column in names else meant(column, names)}; it must have those of fit: "
-            f"{', '.join(dict.fromkeys(names))}"
-        )
-    return {name: row[name] for name in names}

@@ -10,6 +10,7 @@ CURVES = ("sigmoid", "isotonic", "temperature")  # models/calibration.py has the
 
 OF_PROMISES = (
     Param("certify", None, Choice(("holdout",), optional=True), of=CERTIFIED, option="--certify"),
+    # bounds/out_of_bag.py names these; they are checked where rows are divided
     Param("certify", None, Described("str or None"), of=OUT_OF_BAG),
     Param("holdout", 0.2, Number(), """
 The share of rows that ``certify`` holds out. More of them give a tighter bound, and leave
@@ -30,9 +31,12 @@ Set it if mistakes on a rare class cost more.
     Param("calibrate", None, Choice(CURVES, optional=True), """
 Fit probabilities to scores on ``validation_fraction`` of the rows, held back for that.
 "isotonic" needs 1,000 such rows; with fewer, "sigmoid" is used instead, with a warning.
-""", of=("AdaBoostClassifier", "TextBoostClassifier")),
-    Param("calibrate", "auto", Choice(("auto", *CURVES), optional=True), of=("BoostClassifier",)),
-    Param("edge", None, Number(optional=True), of=(FILTERED,), option="--edge"),
+""", of=("AdaBoostClassifier",)),
+    Param("calibrate", "auto", Choice(("auto", *CURVES), optional=True), """
+How probabilities are found. "auto": a part of the rows says how steep they are, and all rows are
+learned from in the end. Others fit a curve to ``validation_fraction`` of the rows, held back.
+""", of=("BoostClassifier", "TextBoostClassifier")),
+    Param("edge", None, Number(optional=True), of=(CHOSEN, FILTERED), option="--edge"),
     Param("loss", "squared_error", Described("str or function"), of=("BoostRegressor",),
           option="--loss"),
     Param("quantile", None, Number(optional=True), of=("BoostRegressor",), option="--quantile"),

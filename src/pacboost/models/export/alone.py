@@ -1,7 +1,7 @@
 """The code of exported Python files: it is copied into them, so it needs the standard library only.
 
-Everything below the line is copied; what a model adds is numbers, and what lists of words add is
-in alone_words.py.
+Everything below the line is copied; what a model adds is numbers. How cells are read is in
+alone_cells.py, and what lists of words add is in alone_words.py.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+from pacboost.models.export.alone_cells import _number, _PlainNumbers
 
 # ------------------------------------------------------------------------------------------------
 
@@ -27,9 +29,33 @@ def _lines(text: str) -> list[list[float]]:
     return [[float(number) for number in line.split()] for line in text.strip().splitlines()]
 
 
-def _absent(cell: object) -> bool:
-    """Check whether a cell is missing: None, or NaN, which differs from itself."""
-    return cell is None or bool(cell != cell)  # noqa: PLR0124
+def _rows(given: Any) -> Iterable[Any]:
+    """Return rows one by one: those of a data frame, the items of a list, or one row or text."""
+    if hasattr(given, "to_dicts"):
+        return given.to_dicts()  # type: ignore[no-any-return]
+    if hasattr(given, "columns"):
+        return given.to_dict("records")  # type: ignore[no-any-return]
+    return [given] if isinstance(given, str) or hasattr(given, "keys") else given
+
+
+def _cells(row: Any, names: Sequence[str], parts: Sequence[str] = ()) -> list[Any]:
+    """Return the cells of a row in the order of the columns, or else of their parts."""
+    if hasattr(row, "keys"):
+        held = set(row.keys())
+        names = parts if parts and held.issuperset(parts) else names
+        gone = [name for name in names if name not in held]
+        if gone:
+            raise ValueError(f"the row has no column {gone[0]!r}; None says that it is missing")
+        return [row[name] for name in names]
+    if not hasattr(row, "__iter__") or isinstance(row, str):
+        raise ValueError(
+            f"{row!r:.60} came; a row is a list of cells or a dictionary, by {names[0]!r}, …"
+        )
+    cells = list(row)
+    if len(cells) not in (len(names), len(parts)):
+        shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+        raise ValueError(f"a row has {len(cells)} cells, and {len(names)} are needed: {shown}")
+    return cells
 
 
 def _sigmoid(x: float) -> float:
@@ -145,7 +171,9 @@ class _Trees:
     def __init__(
         self,
         names: list[str],
-        levels: Mapping[int, Sequence[Any]],
+        inputs: list[str],
+        made_of: list[int],
+        columns: list[Any],
         feature: Sequence[int],
         cut: Sequence[float],
         missing_left: Sequence[int],
@@ -160,35 +188,33 @@ class _Trees:
         derived: Sequence[tuple[str, int, int]] = (),
     ) -> None:
         self.names, self.means, self.derived = names, means, derived
-        self.levels = {
-            j: {level: k for k, level in enumerate(names_of_levels)}
-            for j, names_of_levels in levels.items()
-        }
+        self.inputs, self.made_of, self.columns = inputs, made_of, columns
+        self.parts = [_PlainNumbers(False) if hasattr(k, "part") else k for k in columns]
+        self.plain = [isinstance(kind, _PlainNumbers) for kind in columns]
         self.feature, self.cut, self.missing_left = feature, cut, missing_left
         self.left, self.right, self.subset, self.subsets = left, right, subset, subsets
         self.roots, self.lines, self.outputs = roots, lines, outputs
 
+    def encode(self, row: Any) -> list[float]:
+        """Return the number of each cell, as C and ONNX take it; NaN where one is missing."""
+        cells = _cells(row, self.inputs, self.names)
+        if len(cells) == len(self.inputs):
+            columns, cells = self.columns, [cells[i] for i in self.made_of]
+        else:  # the parts of dates are given as numbers
+            columns = self.parts
+        return [
+            cell if plain and type(cell) is float else _number(kind, name, cell)
+            for name, kind, plain, cell in zip(self.names, columns, self.plain, cells)  # noqa: B905
+        ]
+
     def read(self, row: Any) -> array[float]:
-        """Return cells of a row as 32-bit floats: levels by number, NaN where one is missing."""
-        if isinstance(row, Mapping):
-            gone = [name for name in self.names if name not in row]
-            if gone:
-                raise ValueError(f"the row has no column {gone[0]!r}; None says that it is missing")
-            row = [row[name] for name in self.names]
-        cells = list(row)
-        if len(cells) != len(self.names):
-            raise ValueError(f"a row has {len(cells)} cells, and {len(self.names)} are needed")
-        for j, numbers in self.levels.items():
-            cells[j] = numbers.get(cells[j])
+        """Return the numbers that trees compare, as 32-bit floats."""
+        cells = self.encode(row)
         for j, known, means in self.means:  # of levels that trees do not tell apart
-            rarer = cells[j] is not None and cells[j] >= known
-            cells.append(means[cells[j] - known] if rarer else None)
-            cells[j] = None if rarer else cells[j]
-        cells = [math.nan if cell is None else cell for cell in cells]
-        try:
-            x = array("f", cells)
-        except TypeError as problem:
-            raise ValueError(f"a row holds what is not a number: {problem}") from problem
+            rarer = cells[j] >= known
+            cells.append(means[int(cells[j]) - known] if rarer else math.nan)
+            cells[j] = math.nan if rarer else cells[j]
+        x = array("f", cells)
         x.extend([_derived(operator, x[i], x[j]) for operator, i, j in self.derived])
         return x
 
@@ -218,10 +244,13 @@ class _Model:
         self.asks, self.answer = asks, answer
 
     def predict(self, rows: Iterable[Any]) -> list[Any]:
-        return [self.answer.decide(self.asks.sums(row)) for row in rows]
+        return [self.answer.decide(self.asks.sums(row)) for row in _rows(rows)]
 
     def predict_proba(self, rows: Iterable[Any]) -> list[list[float]]:
-        return [self.answer.probabilities(self.asks.sums(row)) for row in rows]
+        return [self.answer.probabilities(self.asks.sums(row)) for row in _rows(rows)]
+
+    def encode(self, rows: Iterable[Any]) -> list[list[float]]:
+        return [self.asks.encode(row) for row in _rows(rows)]
 
     def scores(self, rows: Iterable[Any]) -> list[list[float]]:
-        return [self.asks.sums(row) for row in rows]
+        return [self.asks.sums(row) for row in _rows(rows)]

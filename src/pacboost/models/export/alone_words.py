@@ -9,12 +9,13 @@ import zlib
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, product
 from operator import add
 from typing import Any
 
-from pacboost.models.export.alone import _absent
+from pacboost.models.export.alone import _cells
+from pacboost.models.export.alone_cells import _absent, _number, _PlainNumbers
 
 # ------------------------------------------------------------------------------------------------
 
@@ -86,10 +87,7 @@ class _Numbers:
         """Return the numbers of the conditions that a cell meets."""
         if _absent(cell):
             return {self.missing} - {-1}
-        try:
-            rank = bisect_left(self.cuts, array("f", [cell])[0])  # compared as 32-bit floats
-        except TypeError as problem:
-            raise ValueError(f"{cell!r:.60} is not a number: {problem}") from problem
+        rank = bisect_left(self.cuts, array("f", [cell])[0])  # compared as 32-bit floats
         return {*self.above[:rank], *self.at_most[rank:]} - {-1}
 
 
@@ -109,34 +107,37 @@ class _Levels:
 class _Row:
     """Rows that name their cells."""
 
-    def __init__(self, columns: Mapping[str, Any]) -> None:
+    def __init__(self, columns: Mapping[str, tuple[str, Any, Any]]) -> None:
         self.columns = columns
+        """The input column and its kind, and the conditions, for each column made of one."""
 
     def held(self, row: Any) -> set[int]:
         """Return the numbers of the conditions that a row meets."""
         if isinstance(row, str) and len(self.columns) == 1:
             row = dict.fromkeys(self.columns, row)
-        conditions: set[int] = set()
-        for name, column in self.columns.items():
-            if not isinstance(row, Mapping) or name not in row:
-                raise ValueError(f"the row has no column {name!r}; None says that it is missing")
-            cell = row[name]
-            empty = isinstance(column, _Texts) and _absent(cell)
-            conditions |= column.held("" if empty else cell)
-        return conditions
+        found: set[int] = set()
+        for name, (source, kind, conditions) in self.columns.items():
+            if not hasattr(row, "keys") or not {name, source}.intersection(row.keys()):
+                raise ValueError(f"the row has no column {source!r}; None says that it is missing")
+            cell = row[name if name in row else source]
+            if kind is not None:
+                reader = _PlainNumbers(False) if name != source and name in row else kind
+                cell = _number(reader, name, cell)
+            elif isinstance(conditions, _Texts) and _absent(cell):
+                cell = ""
+            found |= conditions.held(cell)
+        return found
 
 
 class _Columns:
     """A column counts as a word of a row where it is neither 0 nor missing."""
 
-    def __init__(self, columns: Mapping[int, int], width: int) -> None:
-        self.columns, self.width = columns, width
+    def __init__(self, columns: Mapping[int, int], names: Sequence[str]) -> None:
+        self.columns, self.names = columns, names
 
-    def held(self, row: Iterable[float | None]) -> set[int]:
+    def held(self, row: Any) -> set[int]:
         """Return the numbers of the columns that a row holds."""
-        cells = list(row)
-        if len(cells) != self.width:
-            raise ValueError(f"a row has {len(cells)} cells, and {self.width} are needed")
+        cells = _cells(row, self.names)
         pairs = [(cells[column], number) for column, number in self.columns.items()]
         return {number for cell, number in pairs if not _absent(cell) and cell != 0}
 

@@ -83,8 +83,9 @@ def _value(program: Program) -> str:
 
 
 def _head(program: Program, needed: list[str]) -> list[str]:
-    row = "A row is an array of doubles, one for each of model_columns, NAN where it is missing"
-    row += ", and what model_level gives for a category." if "level" in needed else "."
+    row = "A row is an array of doubles, one for each of model_columns, NAN where it is missing; "
+    row += "model_meanings says what each number is"
+    row += ", and model_level gives that of a category." if "level" in needed else "."
     sentences = [*program.about, row, "Compile as C99, without -ffast-math; link with -lm."]
     about = fill(" ".join(sentences).replace("*/", "* /"), 96, subsequent_indent="   ")
     libraries = ["math.h", "string.h"] if "level" in needed else ["math.h"]
@@ -131,6 +132,7 @@ def _numbers(program: Program, needed: list[str]) -> list[str]:
     columns = program.levels.columns
     levels = [(j, k, name) for j, names in columns.items() for k, name in enumerate(names)]
     lines = [_strings("model_columns", program.names, static=False)]
+    lines += [_strings("model_meanings", program.meanings, static=False)]
     if answer.kind != "number":
         lines += [_strings("model_classes", map(str, answer.classes.tolist()), static=False)]
     if program.means:

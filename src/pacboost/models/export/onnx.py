@@ -1,7 +1,7 @@
 """Write a model as an ONNX graph: float32 rows in, a label (or a number) and probabilities out.
 
-A category is passed as the number of its level; the metadata of the file hold the levels, and the
-names of columns and classes.
+A category is passed as the number of its level; the metadata of the file hold the levels, the names
+of columns and classes, and what the number in each column is.
 
 Trees are one TreeEnsemble of ONNX (ai.onnx.ml, version 5), in doubles, and compare as pacboost
 does. A leaf of that operator adds to one target only. So with many outputs every tree has its
@@ -212,8 +212,10 @@ def to_onnx(program: Program) -> bytes:
         opset_imports=sets, ir_version=IR, producer_name="pacboost",
         doc_string="\n".join(program.about),
     )  # fmt: skip
-    about = {"columns": list(program.names), "levels": program.levels.to_dict()}
-    about["classes"] = answer.classes.tolist()
+    about = {
+        "columns": list(program.names), "meanings": program.meanings,
+        "levels": program.levels.to_dict(), "classes": answer.classes.tolist(),
+    }  # fmt: skip
     helper.set_model_props(model, {name: json.dumps(value) for name, value in about.items()})
     onnx.checker.check_model(model)
     content: bytes = model.SerializeToString(deterministic=True)

@@ -166,6 +166,11 @@ class Program:
         return counts
 
     @property
+    def meanings(self) -> list[str]:
+        """What the number in each column of a row is."""
+        return [self.levels.kind(j).meaning for j in range(len(self.names))]
+
+    @property
     def about(self) -> list[str]:
         """A description of the program, in a few lines."""
         answer = self.answer

@@ -1,7 +1,7 @@
 """Write a model as one Python file that imports nothing but the standard library.
 
-The code is that of alone.py, word for word, so it is checked like all other code here; the numbers
-of the model follow it.
+The code is that of alone.py and its kin, word for word, so it is checked like all other code here;
+the numbers of the model follow it.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.word_list import GRID, WordIndex
+from pacboost.models.export import alone_cells
 from pacboost.models.export.program import Output, Program
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.sources import mixed
+from pacboost.sources.kinds.kind import ColumnKind
 from pacboost.sources.text import TextFeatures
 
 WIDTH = 100
@@ -37,7 +39,7 @@ INT64_LIMIT = 2.0**63
 def to_python(program: Program) -> str:
     """Return the text of the file."""
     asks = _trees(program) if program.lists is None else _lists(program, program.lists)
-    parts = ["alone"] if program.lists is None else ["alone", "alone_words"]
+    parts = ["alone_cells", "alone"] + ([] if program.lists is None else ["alone_words"])
     imports, codes = zip(*(_copied(part) for part in parts), strict=True)
     lines = set("\n".join(imports).splitlines())
     about = " ".join(program.about).replace("\\", "\\\\").replace('"', "'")  # ends no docstring
@@ -71,8 +73,10 @@ def _usage(program: Program) -> str:
     if program.lists is None:
         text += (
             " A row is a list of cells in the order of the columns, or a dictionary by their "
-            "names; None or NaN stands for a missing cell, and categories are given as they were "
-            "in training. Numbers are compared as 32-bit floats, as pacboost does."
+            "names; one dictionary, a Series and a data frame are rows, too. None or NaN stands "
+            "for a missing cell; dates, categories and numbers in text are read as pacboost reads "
+            "them. Numbers are compared as 32-bit floats, as pacboost does. encode(rows) gives "
+            "the rows that the C file and the ONNX graph of this model take."
         )
     if in_columns:
         text += " A row is a dictionary by the names of columns, None where a cell is missing."
@@ -83,6 +87,8 @@ def _functions(program: Program) -> list[str]:
     described = {"predict": "Answer for every row."}
     if program.answer.kind != "number":
         described["predict_proba"] = "Give the probability of every class, row by row."
+    if program.lists is None:
+        described["encode"] = "Give the numbers of the cells of every row, for C and ONNX."
     return [
         f'def {name}(rows):\n    """{text}"""\n    return _MODEL.{name}(rows)'
         for name, text in described.items()
@@ -90,11 +96,14 @@ def _functions(program: Program) -> list[str]:
 
 
 def _trees(program: Program) -> str:
-    trees = program.trees
+    trees, sources = program.trees, program.levels.sources(program.names)
+    inputs = list(dict.fromkeys(sources))
     lines = "\n".join(" ".join(map(repr, line)) for line in trees.lines.tolist())
     fields = [
         f"names={list(program.names)!r}",
-        f"levels={dict(program.levels.columns)!r}",
+        f"inputs={inputs!r}",
+        f"made_of={[inputs.index(source) for source in sources]!r}",
+        f"columns=[{', '.join(_reader(program.levels.kind(j)) for j in range(len(sources)))}]",
         f"feature=_wholes({_text(trees.feature)})",
         f"cut=_floats({_text(f'{cut:.9g}' for cut in trees.cut.tolist())})",
         f"missing_left=_wholes({_text(trees.missing_left.astype(int))})",
@@ -109,6 +118,18 @@ def _trees(program: Program) -> str:
         f"derived={[astuple(column) for column in program.derived]!r}",
     ]
     return _call("_Trees", fields)
+
+
+def _reader(kind: ColumnKind) -> str:
+    """Write the class of alone_cells.py that reads the cells of a kind of column."""
+    name = f"_{type(kind).__name__}"
+    if not hasattr(alone_cells, name):
+        raise ParameterError(
+            f"a Python file cannot read columns of {kind.plural}; export to C or ONNX, which take "
+            "their numbers, or keep the model file"
+        )
+    fields = ", ".join(f"{field}={value!r}" for field, value in kind.to_json().items())
+    return f"{name}({fields})"
 
 
 def _lists(program: Program, index: WordIndex) -> str:
@@ -136,7 +157,7 @@ def _reads(program: Program, asked: list[int]) -> str:
     """Write the code that finds the words of a row, with numbers for those that rules use."""
     numbers = {word: number for number, word in enumerate(asked)}
     if program.text is None:
-        return f"_Columns(columns={numbers!r}, width={len(program.names)})"
+        return f"_Columns(columns={numbers!r}, names={list(program.names)!r})"
     if isinstance(program.text, TextFeatures):
         return _texts(program.text, [numbers.get(k, -1) for k in range(len(program.names))])
     columns, first = [], 0
@@ -144,7 +165,11 @@ def _reads(program: Program, asked: list[int]) -> str:
         numbers_of_column = [numbers.get(first + k, -1) for k in range(len(column.words))]
         first += len(numbers_of_column)
         if max(numbers_of_column, default=-1) >= 0:
-            columns.append(f"{column.name!r}: {_condition(column, numbers_of_column)}")
+            source, reader = column.name, "None"
+            if isinstance(column, mixed.NumberConditions):
+                source, reader = column.meaning.source(column.name), _reader(column.meaning)
+            conditions = _condition(column, numbers_of_column)
+            columns.append(f"{column.name!r}: ({source!r}, {reader}, {conditions})")
     return f"_Row({{{', '.join(columns)}}})"
 
 

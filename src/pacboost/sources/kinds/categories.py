@@ -70,6 +70,10 @@ class Categories(ColumnKind):
     def held(self) -> str:
         return "categories"
 
+    @property
+    def meaning(self) -> str:
+        return "the number of its level" if self.levels else "anything: it is not used"
+
     def check(self, column: InputColumn) -> None:
         if column.storage in (Storage.MOMENTS, Storage.DURATIONS):
             raise column.refused(self.held)

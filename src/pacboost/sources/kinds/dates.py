@@ -50,6 +50,7 @@ class Part:
 
     of_date: Callable[[datetime], float]
     of_series: Callable[[Any], Any]
+    meaning: str
 
 
 DAY, HOUR = "", "hour"
@@ -59,11 +60,16 @@ PARTS: Mapping[str, Part] = {
         lambda clock: (
             clock.cast(nw.Datetime("ms")).dt.timestamp("ms") / MILLISECONDS_PER_DAY - DAYS_FROM_1970
         ),
+        "days since 2000-01-01, with the time of day as a fraction",
     ),
-    "year": Part(lambda moment: moment.year, lambda clock: clock.dt.year()),
-    "month": Part(lambda moment: moment.month, lambda clock: clock.dt.month()),
-    "weekday": Part(lambda moment: moment.isoweekday(), lambda clock: clock.dt.weekday()),
-    HOUR: Part(lambda moment: moment.hour, lambda clock: clock.dt.hour()),
+    "year": Part(lambda moment: moment.year, lambda clock: clock.dt.year(), "year"),
+    "month": Part(lambda moment: moment.month, lambda clock: clock.dt.month(), "month, 1 to 12"),
+    "weekday": Part(
+        lambda moment: moment.isoweekday(),
+        lambda clock: clock.dt.weekday(),
+        "weekday, 1 (Monday) to 7 (Sunday)",
+    ),
+    HOUR: Part(lambda moment: moment.hour, lambda clock: clock.dt.hour(), "hour, 0 to 23"),
 }
 """The columns of numbers made of dates. Weekdays count from Monday, 1. Time zones are ignored."""
 
@@ -126,6 +132,10 @@ class Dates(ColumnKind):
     @property
     def held(self) -> str:
         return "dates" if self.order is None else f"dates written as {self.order.value}"
+
+    @property
+    def meaning(self) -> str:
+        return PARTS[self.part].meaning
 
     @property
     def named_integers(self) -> tuple[int, tuple[str, ...]]:

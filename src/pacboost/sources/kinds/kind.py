@@ -52,6 +52,11 @@ class ColumnKind(ABC):
         """What the column held, in error messages: "dates written as day/month/year"."""
 
     @property
+    def meaning(self) -> str:
+        """What the number of a cell is, for programs that are given numbers."""
+        return "the number"
+
+    @property
     def named_integers(self) -> tuple[int, tuple[str, ...]]:
         """The first integer of the column and the names that its integers stand for, if any."""
         return 0, ()

@@ -56,6 +56,10 @@ class PlainNumbers(ColumnKind):
     def held(self) -> str:
         return "numbers"
 
+    @property
+    def meaning(self) -> str:
+        return "the number; of a duration its seconds"
+
     def check(self, column: InputColumn) -> None:
         if column.storage is not Storage.DURATIONS:
             super().check(column)

@@ -45,6 +45,10 @@ class Truths(ColumnKind):
         return f"{self.words[1]} and {self.words[0]}"
 
     @property
+    def meaning(self) -> str:
+        return f"1 for {self.words[1]}, 0 for {self.words[0]}"
+
+    @property
     def named_integers(self) -> tuple[int, tuple[str, ...]]:
         return 0, self.words
 

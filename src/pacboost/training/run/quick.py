@@ -20,7 +20,7 @@ from pacboost.boosters.booster import Booster, Measured, grown
 from pacboost.boosters.logit import MAX_STEP, Logit
 from pacboost.boosters.losses.square import Square
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels.layout import CATEGORY
+from pacboost.kernels import layout
 from pacboost.kernels.native import native
 from pacboost.kernels.rounds import Progress, Records, RoundInputs, RoundRows, RoundSettings
 from pacboost.kernels.row_draws import KEY_BITS
@@ -266,7 +266,7 @@ class QuickRounds:
         feature, cut, missing_left, left, right = records.splits[k, :, :splits]
         member, members = np.full(splits, -1, dtype=np.int32), records.members[0, :0]
         if self.trees.penalty is not None:
-            subsets = self.trees.work.codes.features[feature, CATEGORY] != 0
+            subsets = self.trees.work.codes.features[feature, layout.CATEGORY] != 0
             member = np.where(subsets, np.cumsum(subsets) - 1, -1).astype(np.int32)
             members = records.members[k, :splits][subsets]
         return TreeRule(
