@@ -27,8 +27,8 @@ from pacboost.estimators.strong.evidence import measured
 from pacboost.estimators.strong.labelled import LabelledData
 from pacboost.estimators.strong.ways import Way
 from pacboost.fit.ask import ValidationSet
-from pacboost.fit.certify import JudgedRows
 from pacboost.fit.fit import Fitted, fit
+from pacboost.fit.judging import JudgedRows
 from pacboost.fit.noticing import counted
 from pacboost.fit.role_sizes import LOOKS
 from pacboost.fit.roles import Roles, Rows
