@@ -42,6 +42,9 @@ MIN_ROWS = 100
 MAX_DEPTH = 3
 WEIGHT_LEFT = 0.25
 """Of the mistakes of a slice that was named: what it does not explain is searched next."""
+NAMED_FROM = 3.0
+"""Standard deviations by which a slice has to stand out to be named, after the first: each that
+is named takes a part of delta from the others."""
 Truths = NDArray[np.bool_]
 
 
@@ -248,7 +251,7 @@ def searched(holds: Truths, wrong: Truths, depth: int, share: float) -> list[tup
     weights = wrong.astype(np.float64)
     for _ in range(MAX_NAMED):
         best: tuple[float, tuple[int, ...]] = (0.0, ())
-        mean = weights.mean()
+        mean, deviation = weights.mean(), weights.std()
         for places, n, mistaken in _counts(holds, weights, depth):
             large = n >= share * wrong.size
             excess = np.where(large, (mistaken - mean * n) / np.sqrt(np.maximum(n, 1)), 0.0)
@@ -257,7 +260,7 @@ def searched(holds: Truths, wrong: Truths, depth: int, share: float) -> list[tup
             if excess[place] > best[0] * (1 + 1e-9):
                 best = float(excess[place]), (*places, place)
         slice_ = tuple(sorted(set(best[1])))
-        if not slice_ or slice_ in named:
+        if not slice_ or slice_ in named or (named and best[0] < NAMED_FROM * deviation):
             break
         named.append(slice_)
         weights[holds[list(slice_)].all(axis=0)] *= WEIGHT_LEFT

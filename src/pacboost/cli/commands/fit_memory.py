@@ -81,7 +81,7 @@ def run_in_memory(
             features = text_features(model)
             texts = features.text if isinstance(features, MixedFeatures) else ()
             description = about(file, table, texts, tuple(columns.values()))
-            show_result(model, description, output, arguments)
+            show_result(model, description, output, {**arguments, "target": target})
 
 
 def _chosen_model(arguments: Mapping[str, Any], labels: NDArray[Any]) -> StrongClassifier:

@@ -231,6 +231,7 @@ def class_named(labels: object, name: str | None) -> Any:
         return None
     classes = np.unique(np.asarray(labels)).tolist()
     for label in classes:
+        # an option is text, and the class may be a number or a truth value
         if str(label) == name or (isinstance(label, bool) and str(label).lower() == name.lower()):
             return label
     names = ", ".join(map(str, classes[:20]))

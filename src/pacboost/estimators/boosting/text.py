@@ -147,7 +147,7 @@ class TextBoostClassifier(Boosted, Classifier):
     as in scikit-learn's vectorizers."""
 
     @explains_input
-    def rules(self, k: int | None = 20, label: Any = None) -> list[str]:
+    def rules(self, k: int | None = 20, label: object = None) -> list[str]:
         """Return the k words that add most to any score, or to that of ``label`` (None: all).
 
         The numbers are sums over the linear round and all lists that contain the word. In a text
@@ -191,7 +191,7 @@ class TextBoostClassifier(Boosted, Classifier):
         return tags
 
 
-def word_rules(model: Model, k: int | None, label: Any) -> list[str]:
+def word_rules(model: Model, k: int | None, label: object) -> list[str]:
     """Return the k words that add most to any score, or to that of a label."""
     features = model.text
     assert features is not None  # every fit of texts leaves it

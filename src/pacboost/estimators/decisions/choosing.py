@@ -7,6 +7,7 @@ from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from pacboost.bounds.answering import check_threshold
 from pacboost.bounds.decision import WISHES
@@ -183,7 +184,7 @@ def _known_answers(model: object, wishes: dict[str, Any]) -> AnsweringClassifier
     return AnsweringClassifier.of(model, answering)
 
 
-def _labels(model: Any, y: object) -> NDArray[Any]:
+def _labels(model: BaseEstimator, y: object) -> NDArray[Any]:
     _check_classifier(model)
     return fresh_labels(y, model.classes_)
 

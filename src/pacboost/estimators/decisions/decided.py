@@ -22,7 +22,7 @@ Kind = TypeVar("Kind")
 class Decided(ABC):
     """A fitted model with a certified rule, which goes into the file of the model."""
 
-    def __init__(self, model: Any, certificate: Certificate | Family) -> None:
+    def __init__(self, model: BaseEstimator, certificate: Certificate | Family) -> None:
         self.estimator_, self.certificate_ = model, certificate
         self.sentence_ = coverage_words(certificate)
 
