@@ -83,9 +83,9 @@ class Cascade:
         point = self.of_pool
         return (
             f"The student answers {percent((self.who == 'student').mean())} of this pool. It "
-            f"differs from the teacher on at most {target} of the {point.pool_rows:,} rows of which "
-            f"it is so sure ({sure} confidence; on {point.differ:,} of {point.rows:,} certifying ones). "
-            f"{left:,} rows are left to the teacher. {new}"
+            f"differs from the teacher on at most {target} of the {point.pool_rows:,} rows of "
+            f"which it is so sure ({sure} confidence; on {point.differ:,} of {point.rows:,} "
+            f"certifying ones). {left:,} rows are left to the teacher. {new}"
         )
 
     def __str__(self) -> str:
