@@ -43,7 +43,7 @@ class IntervalMethod(ABC):
         return Forecast.of(*self.ends(model, X), self.unit(model, X, scale, floor))
 
 
-class Residual(IntervalMethod):
+class ResidualWidth(IntervalMethod):
     """|y - f(x)|."""
 
     name = "residual"
@@ -54,7 +54,7 @@ class Residual(IntervalMethod):
         return middle, middle
 
 
-class Scaled(Residual):
+class Scaled(ResidualWidth):
     """|y - f(x)| divided by a model of the size of errors."""
 
     name, takes_scale = "scaled", True
@@ -80,14 +80,14 @@ class Quantiles(IntervalMethod):
 
 
 METHODS: dict[str, IntervalMethod] = {
-    method.name: method for method in (Residual(), Scaled(), Quantiles())
+    method.name: method for method in (ResidualWidth(), Scaled(), Quantiles())
 }
 
 
 def method_for(model: Predictor, name: str | None, scale: BaseEstimator | None) -> IntervalMethod:
     """Return the method that was named, or that model and scale need; raise if they do not fit."""
     pair = isinstance(model, list | tuple)
-    automatic = Quantiles if pair else Residual if scale is None else Scaled
+    automatic = Quantiles if pair else ResidualWidth if scale is None else Scaled
     method = METHODS.get(name or automatic.name)
     if method is None:
         raise invalid("method", name, f"may be {', '.join(map(repr, METHODS))}, or None")
