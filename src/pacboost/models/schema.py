@@ -140,7 +140,9 @@ class Schema:
             return ArrayTable(rows.given)
         if self.text is not None:
             return self.text.transform(rows.given)
-        if isinstance(rows, FrameRows) or are_records(rows.given):
+        # a sparse matrix of SciPy may be a dictionary, too
+        is_named = isinstance(rows, PlainRows) and are_records(rows.given)
+        if isinstance(rows, FrameRows) or is_named:
             return self._read_named(rows)
         X = input_checks.in_reach(rows.given)
         if isinstance(X, FrameTable) and self.feature_names is not None and X.levels != self.levels:
