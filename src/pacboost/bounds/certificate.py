@@ -185,8 +185,9 @@ are unlike the certified rows.
             ("use", later),
         ]
         k, n = (self.inputs.get(name) for name in ("k", "n"))
+        of_rows = self.of_what in (wording.NEW_EXAMPLES, wording.PERIOD)
         wrong_is_known = isinstance(k, int) and isinstance(n, int) and n > 0
-        if wrong_is_known and self.of_what in (wording.NEW_EXAMPLES, wording.PERIOD):
+        if of_rows and isinstance(k, int) and isinstance(n, int) and n > 0:
             facts.insert(1, ("seen", f"wrong on {k:,} of {n:,} rows ({percent(k / n)})"))
         seen = {name: value for name, value in self.details.items() if name == "seen"}
         bound = bound_of(self.bound)

@@ -68,7 +68,7 @@ class Measure(Quantity, ABC):
         return {name for ends in every if ends for name in (ends.lower, ends.upper) if name}
 
     needs: ClassVar[str] = "an option"
-    example: ClassVar[str] = ""
+    usage: ClassVar[str] = ""
     """What a measure with an option without a default needs, and a call that gives it."""
 
     @classmethod

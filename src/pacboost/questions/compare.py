@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from io import StringIO
 from itertools import combinations
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -262,6 +262,36 @@ def differences(
     )
 
 
+@overload
+def compare_models(
+    one: object,
+    other: object,
+    X: object,
+    y: Any,
+    *,
+    delta: float = 0.05,
+    models: int = 2,
+    names: tuple[str, str] | None = None,
+    copies: str = "draws",
+    clip: None = None,
+) -> Difference: ...
+
+
+@overload
+def compare_models(
+    one: object,
+    other: object,
+    X: object,
+    y: Any,
+    *,
+    delta: float = 0.05,
+    models: int = 2,
+    names: tuple[str, str] | None = None,
+    copies: str = "draws",
+    clip: float,
+) -> LossDifference: ...
+
+
 @explains_input
 def compare_models(
     one: object,
@@ -312,7 +342,7 @@ def compare_models(
         rows = NewRows.select([one, other], X, y, copies)
         errors = [np.abs(asked(model, X) - fresh_labels(y))[rows.kept] for model in (one, other)]
         assert clip is not None
-        return LossDifference.of(names, *errors, clip, delta, pairs, rows.assumptions)
+        return LossDifference.of(names, errors[0], errors[1], clip, delta, pairs, rows.assumptions)
     if isinstance(one, Answers) and isinstance(other, Answers) and one.missing is not None:
         (one, other), X, y = joined([one, other], X, y)
     wrong = [mistakes(model, X, y) for model in (one, other)]
