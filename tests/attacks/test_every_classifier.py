@@ -32,7 +32,7 @@ def plain(seed: int) -> Rows:
 
 
 def copies(seed: int) -> Rows:
-    X, y = coins(seed, 70)
+    X, y = coins(seed, 90)
     return np.repeat(X, 8, axis=0), np.repeat(y, 8)
 
 

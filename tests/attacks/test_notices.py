@@ -94,8 +94,6 @@ def of_sparse(door: str) -> Callable[[Any, Any], Certificate]:
 
 
 EVERY = DOORS | {f"sparse {door}": of_sparse(door) for door in SPARSE}
-
-
 pytestmark = pytest.mark.filterwarnings(
     "ignore::pacboost.errors.RareClassWarning", "ignore::pacboost.errors.DenseWarning"
 )

@@ -109,8 +109,6 @@ FORMULAS: dict[Bound, Callable[[Numbers], Any]] = {
     ),
     filtering.recursive_error: lambda a: recursion(a["part"], a["levels"]),
 }
-
-
 INVERSES: dict[Bound, Callable[[Numbers], Callable[[Any], bool]]] = {
     holdout.clopper_pearson: lambda a: tail_end(
         a["k"], a["n"], log(a["models"]) - log(a["delta"]) + log(a["look"] * (a["look"] + 1))

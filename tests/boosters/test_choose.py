@@ -41,8 +41,6 @@ class Timid(MarginGoal):
     def goal(self, state, edge):
         return self.part * edge
 '''
-
-
 OWN_POTENTIAL = (
     ONE_FILE.replace("Timid", "Shy").replace("timid", "shy")
     + """

@@ -46,14 +46,6 @@ def test_the_command_gives_the_same_model_with_a_cluster(
     assert models[0].certificate_ == models[1].certificate_
 
 
-def test_local_workers_are_started_and_ended() -> None:
-    with action.cluster_client("local:1") as client:
-        assert client.submit(abs, -3).result() == 3
-        cluster = client.cluster
-    assert client.status == "closed"
-    assert str(cluster.status) == "Status.closed"
-
-
 def listening() -> list[tuple[str, int]]:
     """The addresses at which this process and those that it started wait for others."""
     here = psutil.Process()
@@ -61,29 +53,25 @@ def listening() -> list[tuple[str, int]]:
     return [tuple(one.laddr) for one in every if one.status == psutil.CONN_LISTEN]
 
 
-def test_local_workers_obey_nobody_else() -> None:
+def test_local_workers_obey_nobody_else_and_tell_nobody_what_runs() -> None:
     """Any user of a machine can connect to its ports, and Dask runs what it is sent."""
     before = set(listening())
     with action.cluster_client("local:1") as client:
-        assert {host for host, _ in set(listening()) - before} == {"127.0.0.1"}
+        opened = set(listening()) - before
+        assert {host for host, _ in opened} == {"127.0.0.1"}
         for address in (client.scheduler.address, *client.nthreads()):
             place = address.partition("://")[2]
             for kind, own in (("tcp", None), ("tls", Security.temporary())):
                 with pytest.raises(OSError, match=rf"{place}|TLS certificate"):
                     Client(f"{kind}://{place}", security=own, timeout=1, set_as_default=False)
         assert client.submit(abs, -3).result() == 3
-
-
-def test_local_workers_tell_nobody_what_runs() -> None:
-    before = set(listening())
-    with action.cluster_client("local:1"):
-        for host, port in set(listening()) - before:
+        for host, port in opened:
             for page in ("/status", "/info/main/workers.html", "/json/identity.json", "/metrics"):
                 with pytest.raises(OSError, match=r"404|reset|disconnected"):
                     urlopen(f"http://{host}:{port}{page}", timeout=5)
 
 
-def test_local_workers_spill_to_a_folder_of_their_own(
+def test_local_workers_spill_to_a_folder_of_their_own_and_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A folder with a name that all know may belong to another user, who changes the pickles."""
@@ -92,7 +80,11 @@ def test_local_workers_spill_to_a_folder_of_their_own(
         (folder,) = (Path(one) for one in client.run(spills_to).values())
         private = next(one for one in folder.parents if one.parent == tmp_path)
         assert stat.S_IMODE(private.stat().st_mode) == 0o700
+        assert client.submit(abs, -3).result() == 3
+        cluster = client.cluster
     assert not private.exists()
+    assert client.status == "closed"
+    assert str(cluster.status) == "Status.closed"
 
 
 def spills_to(dask_worker: Any) -> str:

@@ -15,8 +15,6 @@ import pacboost
 from tests.public import estimators
 
 ROUNDS = 6
-
-
 ESTIMATORS: list[Any] = [
     kind(n_estimators=ROUNDS, random_state=0)
     for name, kind in estimators().items()

@@ -44,8 +44,6 @@ WEIGHTS_AS_REPEATED_ROWS = (
     check_sample_weight_equivalence_on_dense_data,
     check_sample_weight_equivalence_on_sparse_data,
 )
-
-
 WEIGHT_CHECKS = [check.__name__ for check in WEIGHTS_AS_REPEATED_ROWS]
 CHECKED = (
     pacboost.AdaBoostClassifier(n_estimators=10),

@@ -14,8 +14,6 @@ from tests.faults.writers import WRITERS, predictions
 from tests.models.kinds import saved
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are killed after fork")
-
-
 KILLS = pytest.mark.parametrize("kills", [3, pytest.param(50, marks=pytest.mark.slow)])
 
 

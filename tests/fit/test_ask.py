@@ -1,17 +1,10 @@
 """What a fit is asked for: which rows are held back to stop early."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from pacboost import BoostClassifier
-
-
-def line(rows: int) -> tuple[Any, Any]:
-    generator = np.random.default_rng(0)
-    X = generator.normal(size=(rows, 3))
-    return X, X[:, 0] + 0.3 * generator.normal(size=rows) > 0
+from tests.estimators.boosting.worlds import line
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,14 @@
 from dataclasses import fields
 from typing import Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from pacboost import BoostRegressor
 from pacboost.fit.ask import Stopping
 from pacboost.fit.recipe import Recipe
 from pacboost.fit.trial import Outcome, Trial
 from pacboost.hypotheses.vote_digest import vote_digest
+from tests.estimators.boosting.worlds import sloped
 
 
 def test_a_regressor_keeps_its_values_too() -> None:
@@ -21,12 +20,6 @@ def test_a_regressor_keeps_its_values_too() -> None:
     for some in (dict(settings[::2]), dict(settings[1::2])):
         again = BoostRegressor(random_state=0, **some).fit(X, y)
         assert vote_digest(again.model_.vote) == vote_digest(model.model_.vote), some
-
-
-def sloped(rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    generator = np.random.default_rng(0)
-    X = generator.normal(size=(rows, 3))
-    return X, X[:, 0] + np.abs(X[:, 1]) + 0.3 * generator.normal(size=rows)
 
 
 @pytest.mark.parametrize("record", [Recipe, Stopping, Trial, Outcome])

@@ -19,11 +19,7 @@ QUICK: dict[str, Any] = {
     "random_state": 0,
 }
 TABLE = np.random.default_rng(0).normal(size=(500, 4))
-
-
 ANSWERS = TABLE[:, 0] + 0.3 * TABLE[:, 1]
-
-
 MODELS: list[Any] = [
     BoostClassifier(n_estimators=6, random_state=0),
     BoostRegressor(n_estimators=6, random_state=0),

@@ -18,8 +18,6 @@ from tests.grids import each_value
 from tests.worlds import noisy
 
 Rows = NDArray[np.float64]
-
-
 X, SIGNS = noisy(300, 4, seed=1)
 Y = np.where(SIGNS > 0, "yes", "no")
 

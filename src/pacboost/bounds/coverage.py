@@ -203,11 +203,6 @@ def coverage_words(certificate: Certificate | Family) -> str:
     return " ".join([*certificate.claims, certificate.note])
 
 
-INTERVAL_METHODS = ("residual", "scaled", "quantiles")
-"""Scores of numbers: ``residual`` is |y - f(x)|; ``scaled`` divides it by a model of the size of
-errors; ``quantiles`` is max(l(x) - y, y - h(x)) for two models of quantiles."""
-
-
 @dataclass(frozen=True)
 class Forecast:
     """The ends of each row's interval before calibration, and its scale."""

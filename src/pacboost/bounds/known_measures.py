@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -22,19 +23,25 @@ class Measures(Mapping[str, "type[Measure]"]):
     """
 
     def __iter__(self) -> Iterator[str]:
-        return (module.name for module in iter_modules([str(FOLDER)]))
+        return iter(_names())
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return len(_names())
 
     def __getitem__(self, name: str) -> type[Measure]:
         # Only names of files are imported: a name may come from the file of a stranger.
-        if name not in iter(self):
+        if name not in _names():
             raise KeyError(name)
         module = import_module(f"pacboost.bounds.{FOLDER.name}.{name}")
         # a file may import the class of another measure, as f1 does jaccard's; the name decides
         kinds = [kind for kind in vars(module).values() if isinstance(kind, type)]
         return next(kind for kind in kinds if getattr(kind, "name", None) == name)
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    # Looking through the folder takes as long as predicting thousands of rows.
+    return tuple(module.name for module in iter_modules([str(FOLDER)]))
 
 
 MEASURES = Measures()

@@ -270,7 +270,8 @@ filtering = together(
         'rule is tested on fresh examples ("logit" is then FilterBoost); rules that pass have at '
         "least 0.4 times the promised edge, which boosters go by. Default: samples are boosted on "
         "as long as they represent the weights, with weights corrected for how they were drawn; "
-        '"measure", "smooth", "projection" and "majority" then assume 0.1.',
+        '"measure", "smooth", "projection" and "majority" then assume 0.1. With --learner '
+        "file.py:name, rows in memory give a margin on every row, or a counter-example.",
     ),
     click.option(
         "--sample-rows",

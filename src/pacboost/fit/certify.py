@@ -7,52 +7,19 @@ is not among the classes is a mistake.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from dataclasses import replace
 
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
 from pacboost.fit.division import Apart, Certifying
-from pacboost.fit.examples import label_rows, mistaken
+from pacboost.fit.judging import JudgedRows
 from pacboost.fit.noticing import noticed
-from pacboost.fit.rows import LabelledRows
-from pacboost.fit.targets import read_labels
-from pacboost.hypotheses.vote import Scores, Vote
+from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.models.answers import confidence
 from pacboost.models.model import Model
 from pacboost.models.training_claim import training_certificate
-from pacboost.numerics.exact import wrong_answers
-from pacboost.sources.table import Table
-
-
-@dataclass(frozen=True, eq=False)
-class JudgedRows:
-    """Labelled rows; their labels need not be classes of the fit."""
-
-    table: Table
-    labels: NDArray[Any]
-    signs: LabelledRows | None
-    """The labels as signs, if a row may have several."""
-
-    @classmethod
-    def read(cls, model: Model, table: Table, y: object) -> JudgedRows:
-        """Read the labels of rows."""
-        several = model.ledger.several_labels
-        labels = read_labels(y, table.n_rows, several=several)
-        if not several:
-            return cls(table, labels, None)
-        return cls(table, labels, label_rows(table, labels, model.classes, "y", several=True))
-
-    def wrong(self, model: Model, scores: Scores) -> NDArray[np.bool_]:
-        """Return which rows the scores get wrong."""
-        if self.signs is not None:
-            return mistaken(scores, self.signs)
-        return wrong_answers(model.decide(scores), self.labels, scores)
 
 
 def certified(model: Model, apart: Apart | None, asked: Certifying) -> Model:

@@ -11,8 +11,6 @@ from sklearn.utils.class_weight import compute_sample_weight
 from pacboost.errors import DataError, invalid
 from pacboost.fit import targets
 from pacboost.fit.rows import LabelledRows
-from pacboost.hypotheses.vote import Scores
-from pacboost.numerics.exact import wrong_classes, wrong_margins
 from pacboost.numerics.same_bits import mean
 from pacboost.samples.sample import signs_of
 from pacboost.sources.table import Table
@@ -107,12 +105,3 @@ def label_rows(
         )
     signs, numbers = signs_of(np.searchsorted(classes, labels), classes.size)
     return LabelledRows(table, signs, None, numbers)
-
-
-def mistaken(scores: Scores, examples: LabelledRows) -> NDArray[np.bool_]:
-    """Return which rows the vote gets wrong, ties included: with several labels, if any is."""
-    rows = examples.n_rows
-    scores = scores.reshape(rows, -1)
-    if examples.labels is None:
-        return np.asarray(wrong_margins(scores * examples.signs).any(axis=1))
-    return wrong_classes(scores, examples.labels)

@@ -70,6 +70,8 @@ class BlackBox:
 
     def _answers_of(self, sample: Sample, what: str) -> NDArray[Any]:
         rows, n_rows = sample.sparse_rows if self.sparse else sample.rows, sample.n_rows
+        if not n_rows:  # code of a user need not expect that, and a filter may have left none
+            return np.empty(0)
         try:
             answers = np.asarray(self.function(rows))
         except Exception as problem:  # code of a user may raise anything

@@ -96,6 +96,7 @@ class Counterexample:
             return "a row is named twice, or a row, a kind or a weight is negative"
         if any(len(signs) <= max(kinds) or not {*signs} <= {-1, 0, 1} for signs in self.agreement):
             return "a rule is neither right, wrong nor silent on a kind of rows"
+        # rules of the vote that it leaves out may have the promised edge under these weights
         if len(self.agreement) < rounds:
             return f"it has {len(self.agreement)} rules, and the vote {rounds}"
         if 0 < self.promised <= 1 and max(self.edges, default=Fraction(0)) < self.promised:
@@ -148,8 +149,10 @@ def counterexample(
     >>> counterexample(0.2, np.array([3, 3, 2]), np.arange(3), [[1, -1, 1]], None) is None
     True
     """
-    agreement = np.asarray(columns, dtype=np.int8).reshape(-1, int(kinds.max()) + 1)
+    agreement = np.asarray(columns, dtype=np.int8).reshape(len(columns), int(kinds.max()) + 1)
     heavy = np.flatnonzero(weights > NEGLIGIBLE * int(weights.max()))
+    # Without its light rows it is easier to read, but edges move a little: if one reaches the
+    # promise by that, all rows stay.
     for rows in (heavy, np.arange(weights.size)):
         occurring, places = np.unique(kinds[rows], return_inverse=True)
         found = Counterexample(

@@ -86,6 +86,7 @@ class Refill:
         return self.accepted / self.draws if self.draws else 0.0
 
 
+# Bytes of models are compared between machines and numbers of threads, which take other times.
 UNCOMPARED = ("rule", "seconds")
 """Fields of a round that may differ between equal runs: texts with column names, and times."""
 

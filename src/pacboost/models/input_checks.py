@@ -12,7 +12,13 @@ from sklearn.utils.validation import validate_data
 
 from pacboost.errors import DataError, DenseWarning, warn
 from pacboost.kernels.threads import each_rows
-from pacboost.sources.explained_errors import checked_by_scikit_learn, odd_cell, refuse_shape
+from pacboost.numerics.memory import lies_on_gpu
+from pacboost.sources.explained_errors import (
+    checked_by_scikit_learn,
+    odd_cell,
+    refuse_masked,
+    refuse_shape,
+)
 from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.table import Table, refuse_infinite
 from pacboost.sources.values import is_missing
@@ -108,3 +114,24 @@ def refuse_empty(table: Table) -> None:
         raise DataError(f"{what} has no columns; at least one feature is needed")
     if table.n_rows == 0:
         raise DataError(f"{what} has no rows; at least one is needed")
+
+
+def in_reach(X: Any) -> Any:
+    """Return rows in GPU memory as a table, or copied to the CPU."""
+    if isinstance(X, np.ndarray | list) or sparse.issparse(X) or not lies_on_gpu(X):
+        return X
+    from pacboost.samples.gpu_rows import open_gpu_array
+
+    return open_gpu_array(X)
+
+
+def validated(stand_in: BaseEstimator, raw: NDArray[Any], *, reset: bool) -> Any:
+    """Check cells of any kind as scikit-learn does."""
+    with checked_by_scikit_learn():
+        return validate_data(stand_in, raw, reset=reset, dtype=None, ensure_all_finite=False)
+
+
+def raw_cells(X: Any) -> NDArray[Any]:
+    """Return cells as they are: in an array of text, 1 would be "1"."""
+    refuse_masked(X, "X")
+    return np.asarray(X, dtype=None if hasattr(X, "dtype") else object)

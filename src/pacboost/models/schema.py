@@ -21,13 +21,11 @@ from sklearn.utils.validation import _get_feature_names, validate_data
 
 from pacboost.errors import DataError
 from pacboost.models import input_checks
-from pacboost.models.input_checks import check_cells, checked_array, refuse_empty
-from pacboost.numerics.memory import lies_on_gpu
 from pacboost.sources.arrays import ArrayTable, CategorisedArray
 from pacboost.sources.categories import FROM_DTYPE, all_levels, find_levels
 from pacboost.sources.columns import are_records, columns_of_records
 from pacboost.sources.derived import DerivedColumn, DerivedTable
-from pacboost.sources.explained_errors import checked_by_scikit_learn, refuse_masked
+from pacboost.sources.explained_errors import checked_by_scikit_learn
 from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.given import GivenRows, as_they_came
 from pacboost.sources.levels import NO_LEVELS, Levels
@@ -103,14 +101,14 @@ class Schema:
         X = rows.given
         if options.text is not None:
             reader, words = options.text.learn(X)
-            refuse_empty(words)
+            input_checks.refuse_empty(words)
             return cls(words.n_columns, reader.vocabulary, text=reader, owner=options.owner), words
         # rows on a GPU become a table, since the checks below are NumPy's and scikit-learn's
-        X = _in_reach(X)
+        X = input_checks.in_reach(X)
         if isinstance(X, FrameTable):
             X = X.choosing(options.categories)
         if isinstance(X, Table):
-            check_cells(X)
+            input_checks.check_cells(X)
             schema, table = cls(X.n_columns, X.names)._with_levels(X, options.categories)
         else:
             schema, table = _of_array(X, options)
@@ -144,11 +142,11 @@ class Schema:
             return self.text.transform(rows.given)
         if isinstance(rows, FrameRows) or are_records(rows.given):
             return self._read_named(rows)
-        X = _in_reach(rows.given)
+        X = input_checks.in_reach(rows.given)
         if isinstance(X, FrameTable) and self.feature_names is not None and X.levels != self.levels:
             X = FrameTable.like(X.as_given, self.feature_names, self.levels, X.origin)
         if isinstance(X, Table):
-            check_cells(X)
+            input_checks.check_cells(X)
             self._check_table(X)
             return _recoded(X, self.levels)
         return self._read_array(X)
@@ -175,6 +173,12 @@ class Schema:
         if self.derived:
             stored["derived"] = [list(astuple(column)) for column in self.derived]
         return stored if self.text is None else stored | {"text": self.text.to_dict()}
+
+    @property
+    def given_names(self) -> tuple[str, ...] | None:
+        """The names of the columns that rows are given with: a date is one, whatever its parts."""
+        names = self.feature_names
+        return None if names is None else tuple(dict.fromkeys(self.levels.sources(names)))
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
@@ -208,10 +212,12 @@ class Schema:
                 "frame, or rows as dictionaries"
             )
         if self.levels and not sparse.issparse(X):
-            raw = _raw_cells(X)
+            raw = input_checks.raw_cells(X)
             if raw.ndim == 2 and raw.size:
-                return CategorisedArray(_validated(self._stand_in(), raw, reset=False), self.levels)
-        array = checked_array(self._stand_in(), X, reset=False)
+                return CategorisedArray(
+                    input_checks.validated(self._stand_in(), raw, reset=False), self.levels
+                )
+        array = input_checks.checked_array(self._stand_in(), X, reset=False)
         return _recoded(_table_of(array), self.levels)
 
     def _read_named(self, rows: Rows) -> FrameTable:
@@ -243,7 +249,7 @@ class Schema:
             with checked_by_scikit_learn():
                 validate_data(self._stand_in(), X, reset=False, skip_check_array=True)
         table = FrameTable.like(cells, names, self.levels)
-        refuse_empty(table)
+        input_checks.refuse_empty(table)
         return table
 
     def _check_sources(self, columns: Collection[str]) -> None:
@@ -305,15 +311,6 @@ def _hashed(lines: list[str]) -> ArrayTable:
     return ArrayTable((np.frombuffer(digests, dtype="<u4").reshape(-1, 3) >> 8).astype(np.float64))
 
 
-def _in_reach(X: Any) -> Any:
-    """Return rows in GPU memory as a table, or copied to the CPU."""
-    if isinstance(X, np.ndarray | list) or sparse.issparse(X) or not lies_on_gpu(X):
-        return X
-    from pacboost.samples.gpu_rows import open_gpu_array
-
-    return open_gpu_array(X)
-
-
 def _of_frame(rows: FrameRows, options: ColumnOptions) -> tuple[Schema, Table]:
     X = rows.given
     table = FrameTable.learn(rows.cells_by_name, options.categories, note=True)
@@ -324,7 +321,7 @@ def _of_frame(rows: FrameRows, options: ColumnOptions) -> tuple[Schema, Table]:
         with checked_by_scikit_learn():
             validate_data(stand_in, X, reset=True, skip_check_array=True)
         has_text_names = hasattr(stand_in, "feature_names_in_")
-    refuse_empty(table)
+    input_checks.refuse_empty(table)
     schema = Schema(table.n_columns, table.names, has_text_names=has_text_names)
     return schema._with_levels(table, options.categories)
 
@@ -332,12 +329,12 @@ def _of_frame(rows: FrameRows, options: ColumnOptions) -> tuple[Schema, Table]:
 def _of_array(X: Any, options: ColumnOptions) -> tuple[Schema, Table]:
     stand_in = _kind_named(options.owner)()
     if options.categories is not None and not sparse.issparse(X):
-        raw = _raw_cells(X)
+        raw = input_checks.raw_cells(X)
         levels = find_levels(raw, options.categories) if raw.ndim == 2 and raw.size else NO_LEVELS
         if levels:
-            raw = _validated(stand_in, raw, reset=True)
+            raw = input_checks.validated(stand_in, raw, reset=True)
             return Schema(raw.shape[1], levels=levels), CategorisedArray(raw, levels)
-    table = _table_of(checked_array(stand_in, X, reset=True))
+    table = _table_of(input_checks.checked_array(stand_in, X, reset=True))
     schema = Schema(table.n_columns)
     if table.entries is None:
         return schema, table
@@ -345,17 +342,6 @@ def _of_array(X: Any, options: ColumnOptions) -> tuple[Schema, Table]:
     if not (options.keeps_sparse and table.entries is not None):
         input_checks.warn_of_dense(table)
     return schema, table
-
-
-def _validated(stand_in: BaseEstimator, raw: NDArray[Any], *, reset: bool) -> Any:
-    with checked_by_scikit_learn():
-        return validate_data(stand_in, raw, reset=reset, dtype=None, ensure_all_finite=False)
-
-
-def _raw_cells(X: Any) -> NDArray[Any]:
-    """Return cells as they are: in an array of text, 1 would be "1"."""
-    refuse_masked(X, "X")
-    return np.asarray(X, dtype=None if hasattr(X, "dtype") else object)
 
 
 def _table_of(array: NDArray[Any] | sparse.csr_array | sparse.csr_matrix) -> Table:

@@ -20,6 +20,7 @@ from pacboost.bounds.rounding import confidence
 from pacboost.bounds.search import expected_mistakes, smallest
 from pacboost.bounds.wording import Statement
 from pacboost.errors import NotCertified
+from pacboost.ledgers.counterexample import Counterexample
 from pacboost.numerics.markup import bold, facts
 from pacboost.numerics.percent import percent_digits
 
@@ -30,6 +31,20 @@ OVERFIT_SHARE = 0.5
 the error on certifying rows: it then needs more training rows."""
 TWO_SIGMA = 2.0
 NO_STATEMENT = Statement("", "", "")
+
+
+@dataclass(frozen=True)
+class LostEdge:
+    """The round in which a learner found no rule better than guessing, and its heaviest rows."""
+
+    round: int
+    rows: tuple[int, ...]
+
+    @property
+    def words(self) -> str:
+        """Where the edge was lost, in words."""
+        on = f", whose weights are largest on rows {', '.join(map(str, self.rows))}"
+        return f"the learner lost its edge in round {self.round:,}{on if self.rows else ''}"
 
 
 @dataclass(frozen=True)
@@ -48,6 +63,17 @@ class FitMeasurements:
     """Whether all rounds that were allowed are done, and the last ones still helped."""
     weighted: bool = False
     """Whether the training error is counted by weights of rows."""
+    lost: LostEdge | None = None
+    counterexample: Counterexample | None = None
+    """What breaks the edge that the learner promised, if anything does."""
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """A sentence on a promise that was broken, if one was."""
+        if self.counterexample is None:
+            return ()
+        words = self.counterexample.sentence
+        return (f"{words[:1].upper()}{words[1:]}.",)
 
     @property
     def edge_vanished(self) -> bool:
@@ -107,6 +133,7 @@ def judge(
     value = certificate.value
     if epsilon is None:
         claim, note = estimates.in_full(certificate, held_out, names, delta)
+        note = " ".join(part for part in (note, *evidence.broken) if part)
         words = f"{claim} {note}".rstrip()
         return Verdict(words, None, None, delta, value, headline=claim, note=note)
     claim = wording.sentence(certificate, delta)
@@ -114,11 +141,12 @@ def judge(
     if value <= epsilon:
         rounds = f"{evidence.rounds:,} round{'s' if evidence.rounds != 1 else ''}"
         note = f"{percent_digits(epsilon)} was asked for, and reached after {rounds}."
-        note = " ".join(part for part in [note, shift.stays(certificate, epsilon), *beside] if part)
+        stays = shift.stays(certificate, epsilon)
+        note = " ".join(part for part in [note, stays, *beside, *evidence.broken] if part)
         words = f"{claim} {note}"
         return Verdict(words, True, epsilon, delta, value, headline=claim, note=note)
     rate = _rate(certificate)
-    n_more = _more(certificate, delta, epsilon, rate)
+    n_more = None if evidence.broken else _more(certificate, delta, epsilon, rate)
     if n_more is None:
         reason = _why(rate, evidence)
     else:
@@ -177,6 +205,12 @@ def _more(certificate: Certificate, delta: float, epsilon: float, rate: float) -
 
 
 def _why(rate: float, evidence: FitMeasurements) -> str:
+    if evidence.counterexample is not None:
+        return evidence.counterexample.sentence
+    if evidence.lost is not None:
+        few = evidence.training_error < OVERFIT_SHARE * rate
+        helps = "more rows to learn from" if few else "a richer learner, or other features,"
+        return f"{evidence.lost.words}, so {helps} may help"
     if evidence.improving:
         return f"its {evidence.rounds:,} rounds were still improving it, so allow more"
     training_error, expected = evidence.training_error, evidence.expected_error

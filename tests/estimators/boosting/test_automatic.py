@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from pacboost import BoostClassifier, BoostRegressor, StrongClassifier
 from pacboost.estimators.inputs.parameters import draw_seed
@@ -12,13 +11,7 @@ from pacboost.fit.division import Certifying, held_out
 from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.models.file.format import model_bytes
 from pacboost.training.run.loop import Run
-
-
-def world(rows: int, classes: int = 2, noise: float = 1.0) -> tuple[Any, Any]:
-    generator = np.random.default_rng(0)
-    X = generator.normal(size=(rows, 5))
-    score = X[:, 0] + X[:, 1] * X[:, 2] + noise * generator.normal(size=rows)
-    return X, np.digitize(score, np.quantile(score, np.arange(1, classes) / classes))
+from tests.estimators.boosting.worlds import noisy_product, sloped
 
 
 def loss(model: Any, X: Any, y: Any) -> float:
@@ -26,7 +19,7 @@ def loss(model: Any, X: Any, y: Any) -> float:
 
 
 def test_a_trial_chooses_rounds_and_slope_and_all_rows_are_boosted_on() -> None:
-    X, y = world(400, noise=2.0)
+    X, y = noisy_product(400, noise=2.0)
     model = BoostClassifier(random_state=0).fit(X, y)
     assert model.ledger_.rows == 400
     assert 20 <= len(model.ledger_) < 150
@@ -39,7 +32,7 @@ def test_a_trial_chooses_rounds_and_slope_and_all_rows_are_boosted_on() -> None:
 
 def test_a_trial_chooses_the_size_of_trees_of_many_classes() -> None:
     """Clear classes get large trees, noisy ones small, and setting what was chosen is the same."""
-    X, noisy = world(2_500, classes=5, noise=3.0)
+    X, noisy = noisy_product(2_500, classes=5, noise=3.0)
     clear = (4 * (X[:, 0] > 0) + 2 * (X[:, 1] * X[:, 2] > 0) + (X[:, 3] * X[:, 4] > 0)).astype(int)
     chosen = []
     for y in (noisy, clear):
@@ -51,7 +44,7 @@ def test_a_trial_chooses_the_size_of_trees_of_many_classes() -> None:
 
 
 def test_a_trial_says_how_steep_the_probabilities_of_many_rounds_are() -> None:
-    X, y = world(3_000, noise=2.0)
+    X, y = noisy_product(3_000, noise=2.0)
     learn, new = slice(0, 400), slice(400, None)
     options: dict[str, Any] = {"early_stopping": False, "random_state": 0}
     tuned = BoostClassifier(**options).fit(X[learn], y[learn])
@@ -62,7 +55,7 @@ def test_a_trial_says_how_steep_the_probabilities_of_many_rounds_are() -> None:
 
 
 def test_rows_held_back_to_stop_say_how_steep_probabilities_are() -> None:
-    X, y = world(1_500, noise=2.0)
+    X, y = noisy_product(1_500, noise=2.0)
     model = BoostClassifier(early_stopping=True, random_state=0).fit(X[:500], y[:500])
     plain = BoostClassifier(early_stopping=True, random_state=0, calibrate=None)
     assert model.model_.calibration is not None
@@ -72,7 +65,7 @@ def test_rows_held_back_to_stop_say_how_steep_probabilities_are() -> None:
 
 @pytest.mark.filterwarnings("ignore::pacboost.errors.RareClassWarning")
 def test_a_class_of_one_row_leaves_the_trial_out() -> None:
-    X, _ = world(300)
+    X, _ = noisy_product(300)
     y = (np.arange(300) == 7).astype(int)
     model = BoostClassifier(random_state=0).fit(X, y)
     assert model.ledger_.stopped == f"all {len(model.ledger_)} rounds are done"
@@ -82,7 +75,7 @@ def test_a_class_of_one_row_leaves_the_trial_out() -> None:
 
 def test_certifying_rows_have_no_say() -> None:
     """Other labels of the rows that certify change the certificate, and nothing else."""
-    X, y = world(400)
+    X, y = noisy_product(400)
     model = BoostClassifier(certify="holdout", random_state=0).fit(X, y)
     learned = held_out(X, y, None, Certifying("holdout"), draw_seed(0)).rows
     assert learned is not None
@@ -99,17 +92,11 @@ def test_certifying_rows_have_no_say() -> None:
 
 
 def test_whoever_watches_the_rounds_sees_one_run() -> None:
-    X, y = world(200)
+    X, y = noisy_product(200)
     seen: list[int] = []
     model = BoostClassifier(random_state=0, callbacks=[lambda entry: seen.append(entry.number)])
     model.fit(X, y)
     assert seen == list(range(1, len(seen) + 1)) == [entry.number for entry in model.ledger_.rounds]
-
-
-def sloped(rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    generator = np.random.default_rng(0)
-    X = generator.normal(size=(rows, 3))
-    return X, X[:, 0] + np.abs(X[:, 1]) + 0.3 * generator.normal(size=rows)
 
 
 def kept_rounds(rows: int, early_stopping: Any = "auto") -> int:

@@ -8,10 +8,9 @@ import pytest
 
 from pacboost import BoostClassifier
 from pacboost.errors import DataError, TooFewRowsWarning
-from pacboost.ledgers.ledger import Ledger
 from pacboost.models import calibration
 from pacboost.models.file.format import model_bytes
-from tests.estimators.boosting.worlds import product_of_columns
+from tests.estimators.boosting.worlds import is_best, product_of_columns
 from tests.grids import each_value
 
 QUICK: dict[str, Any] = {
@@ -24,12 +23,6 @@ QUICK: dict[str, Any] = {
 
 def same(one: BoostClassifier, other: BoostClassifier) -> bool:
     return model_bytes(one.model_) == model_bytes(other.model_)
-
-
-def is_best(ledger: Ledger) -> bool:
-    """Whether the last round is the one that was best on validation rows."""
-    seen = [entry.validation for entry in ledger.rounds if entry.validation is not None]
-    return len(seen) == len(ledger) and min(seen) == seen[-1] < min(seen[:-1])
 
 
 @pytest.mark.parametrize("classes", [2, 3])

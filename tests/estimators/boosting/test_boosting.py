@@ -9,28 +9,17 @@ from numpy.typing import NDArray
 
 from pacboost import BoostClassifier
 from pacboost.errors import ParameterError
-from pacboost.ledgers.ledger import Ledger
-from tests.estimators.boosting.worlds import product_of_columns
+from tests.estimators.boosting.worlds import is_best, product_of_columns
 from tests.grids import each_value
 
 Rows = NDArray[np.float64]
-
-
 Labels = NDArray[np.int64]
-
-
 QUICK: dict[str, Any] = {
     "n_estimators": 60,
     "learning_rate": 0.5,
     "early_stopping": 3,
     "random_state": 0,
 }
-
-
-def is_best(ledger: Ledger) -> bool:
-    """Whether the last round is the one that was best on validation rows."""
-    seen = [entry.validation for entry in ledger.rounds if entry.validation is not None]
-    return len(seen) == len(ledger) and min(seen) == seen[-1] < min(seen[:-1])
 
 
 @pytest.mark.parametrize("early_stopping", [3, True, "auto", "refit"])

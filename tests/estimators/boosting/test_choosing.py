@@ -10,30 +10,18 @@ from pacboost import BoostClassifier, BoostRegressor, StrongClassifier
 from pacboost.boosters.logit import Logit
 from pacboost.errors import ParameterError
 from pacboost.models.file.format import model_bytes
+from tests.estimators.boosting.worlds import line, noisy_product
 from tests.grids import each_value, one_in
-
-
-def world(rows: int, classes: int = 2, noise: float = 1.0) -> tuple[Any, Any]:
-    generator = np.random.default_rng(0)
-    X = generator.normal(size=(rows, 5))
-    score = X[:, 0] + X[:, 1] * X[:, 2] + noise * generator.normal(size=rows)
-    return X, np.digitize(score, np.quantile(score, np.arange(1, classes) / classes))
-
-
-def line(rows: int) -> tuple[Any, Any]:
-    generator = np.random.default_rng(0)
-    X = generator.normal(size=(rows, 3))
-    return X, X[:, 0] + 0.3 * generator.normal(size=rows) > 0
 
 
 def tables() -> dict[str, tuple[Any, Any]]:
     generator = np.random.default_rng(7)
     return {
-        "60 rows": world(60),
-        "150 rows": world(150, noise=2.0),
-        "three classes": world(110, 3),
-        "five classes": world(120, 5),
-        "5,200 rows": world(5_200),
+        "60 rows": noisy_product(60),
+        "150 rows": noisy_product(150, noise=2.0),
+        "three classes": noisy_product(110, 3),
+        "five classes": noisy_product(120, 5),
+        "5,200 rows": noisy_product(5_200),
         "22,000 rows": line(22_000),
         "categories": (
             pd.DataFrame({"a": generator.choice(list("xyz"), 110), "b": np.arange(110) % 7}),
@@ -67,7 +55,7 @@ def test_setting_a_parameter_to_its_automatic_value_changes_nothing(name: str) -
     [("n_estimators", 40), ("max_leaves", 8), ("early_stopping", False), ("max_depth", 3)],
 )
 def test_setting_one_parameter_leaves_the_others_automatic(name: str, value: Any) -> None:
-    X, y = world(400)
+    X, y = noisy_product(400)
     usual = BoostClassifier(random_state=0).fit(X, y)
     model = BoostClassifier(random_state=0, **{name: value}).fit(X, y)
     changed = {key for key in usual.settings_ if usual.settings_[key] != model.settings_[key]}
@@ -77,7 +65,7 @@ def test_setting_one_parameter_leaves_the_others_automatic(name: str, value: Any
 
 
 def test_a_booster_object_and_other_losses_have_no_trial() -> None:
-    X, y = world(200)
+    X, y = noisy_product(200)
     for booster in (Logit(learning_rate=0.1, prior=True), "gentle"):
         model = BoostClassifier(booster, n_estimators=7, random_state=0).fit(X, y)
         assert (len(model.ledger_), model.model_.calibration) == (7, None)
@@ -85,7 +73,7 @@ def test_a_booster_object_and_other_losses_have_no_trial() -> None:
 
 
 def test_few_rows_and_rows_with_weights_are_sampled_and_tried_like_others() -> None:
-    X, y = world(150)
+    X, y = noisy_product(150)
     for model in (
         BoostClassifier().fit(X[:99], y[:99]),
         BoostClassifier().fit(X, y, np.arange(1.0, 151.0)),
@@ -95,31 +83,9 @@ def test_few_rows_and_rows_with_weights_are_sampled_and_tried_like_others() -> N
         assert model.model_.calibration is not None
 
 
-DRAW = np.random.default_rng(0)
-
-
-TABLE = DRAW.normal(size=(2_300, 4))
-
-
-ANSWERS = TABLE[:, 0] + TABLE[:, 1] * TABLE[:, 2] + 0.1 * DRAW.normal(size=len(TABLE))
-
-
-SIGNS = (ANSWERS > 0).astype(int)
-
-
-FEW = 300
-
-
-KINDS = [BoostClassifier, BoostRegressor, StrongClassifier]
-
-
-def answers_of(kind: Any) -> Any:
-    return ANSWERS if kind is BoostRegressor else SIGNS
-
-
 @each_value
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [BoostClassifier, BoostRegressor, StrongClassifier])
 @pytest.mark.parametrize("wrong", ["good", 3, None])
 def test_there_are_three_qualities(kind: Any, wrong: Any) -> None:
     with pytest.raises(ParameterError, match="'fast', 'auto', 'best'"):
-        kind(quality=wrong).fit(TABLE[:FEW], answers_of(kind)[:FEW])
+        kind(quality=wrong).fit(*noisy_product(60))

@@ -1,4 +1,4 @@
-"""Worlds of several tests: a box with noisy labels, whose risks are known, and coin flips."""
+"""Worlds of several tests: a box with noisy labels, whose risks are known, coins, and sums."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.ledgers.ledger import Ledger
 from pacboost.theory.worlds import Boxes, LabelNoise
 
 NOISY_BOX = LabelNoise(Boxes((0.3, 0.0), (0.8, 0.6)), 0.2)
@@ -39,3 +40,31 @@ def product_of_columns(
     score = X[:, 0] + X[:, 1] * X[:, 2] + 0.3 * generator.normal(size=rows)
     cuts = {2: [0.0], 3: [-0.5, 0.5], 4: [-1.0, 0.0, 1.0]}[classes]
     return X, np.digitize(score, cuts)
+
+
+def noisy_product(rows: int, classes: int = 2, noise: float = 1.0) -> tuple[Any, Any]:
+    """Five columns, and classes of equal sizes by a sum with a product in it."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(rows, 5))
+    score = X[:, 0] + X[:, 1] * X[:, 2] + noise * generator.normal(size=rows)
+    return X, np.digitize(score, np.quantile(score, np.arange(1, classes) / classes))
+
+
+def line(rows: int) -> tuple[Any, Any]:
+    """Two classes that one of three columns tells apart, up to noise."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(rows, 3))
+    return X, X[:, 0] + 0.3 * generator.normal(size=rows) > 0
+
+
+def sloped(rows: int) -> tuple[Any, Any]:
+    """Numbers that rise with one column, and with the size of another."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(rows, 3))
+    return X, X[:, 0] + np.abs(X[:, 1]) + 0.3 * generator.normal(size=rows)
+
+
+def is_best(ledger: Ledger) -> bool:
+    """Whether the last round is the one that was best on validation rows."""
+    seen = [entry.validation for entry in ledger.rounds if entry.validation is not None]
+    return len(seen) == len(ledger) and min(seen) == seen[-1] < min(seen[:-1])

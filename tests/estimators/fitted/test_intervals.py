@@ -75,6 +75,7 @@ def test_scaled_by_a_second_model(model: Any) -> None:
     assert 0.885 < share(found) < 0.95
     small, large = widths(found)
     assert large > 2 * small
+    assert (found.predict(LATER) == model.predict(LATER)).all()
     other = BoostRegressor(n_estimators=3, random_state=0).fit(FRESH, NUMBERS)
     with pytest.raises(NotCertified, match="trained on"):
         pacboost.intervals(model, FRESH, NUMBERS, scale=other)

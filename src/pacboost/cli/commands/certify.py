@@ -122,6 +122,8 @@ def command(model_path: Path, data: Path | None, target: str, **given: Any) -> N
         probability("epsilon", epsilon)
     confident = given["target_error"] is not None or given["abstain_below"] is not None
     for one, other in (("groups", "ordered"), ("ratio_column", "new_rows")):
+        # thresholds of the confidence have theorems for independent rows alone
+        # (docs/proofs/selective.md)
         if confident and (given[one] or given[other]):
             raise click.UsageError(
                 f"{option_name(one)} and {option_name(other)} cannot be combined with "

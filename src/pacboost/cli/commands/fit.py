@@ -78,12 +78,25 @@ class BoosterName(Names):
         return value if ":" in value else super().convert(value, param, ctx)
 
 
+class LearnerName(Names):
+    """The name of a learner, or "file.py:function" for one of the user."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Load the function or object that the file defines."""
+        if not isinstance(value, str) or ":" not in value:
+            return super().convert(value, param, ctx)
+        from pacboost.cli.inputs.own_code import defined_in
+
+        return defined_in(value)
+
+
 @click.command(
     epilog=options.example(
         "pacboost fit parcels.csv --target late --output late.pacb",
         "pacboost fit calls.csv --text utterance --target type --output calls.pacb",
         "pacboost fit payments.csv --target fraud --recall 0.95 --output careful.pacb",
         "pacboost fit parcels.csv --target late --booster adaboost --learner stump --rounds 100",
+        "pacboost fit parcels.csv --target late --learner mine.py:make_rule --epsilon 0.1",
         "pacboost fit houses.csv --target price --loss absolute_error --output price.pacb",
         "pacboost fit 'data/*.parquet' --target label --memory 2GB --time 60s",
         "pacboost fit s3://bucket/data --target label --cluster tcp://host:8786",
@@ -159,9 +172,10 @@ class BoosterName(Names):
 )
 @click.option(
     "--learner",
-    type=click.Choice([*LEARNERS]),
-    help="The weak learner.  [default: chosen automatically; with --booster, and by filtering: "
-    "tree]",
+    type=LearnerName([*LEARNERS]),
+    help="The weak learner: one of these names, or file.py:name for a function (X, y), (X, y, "
+    "weights) or an object with fit and predict of yours.  [default: chosen automatically; with "
+    "--booster, and by filtering: tree]",
 )
 @options.together(*options.of_trials)
 @options.rounds
@@ -244,7 +258,8 @@ def command(
     if target is None:
         # only after filtering, as lines of svmlight begin with the label and have no column of it
         raise click.MissingParameter(ctx=context, param_hint="'--target'", param_type="option")
-    way = "chosen" if arguments["booster"] is None and arguments["learner"] is None else "by_hand"
+    named = isinstance(arguments["learner"], str)
+    way = "by_hand" if named or arguments["booster"] is not None else "chosen"
     way = "numbers" if arguments["loss"] is not None else way
     refuse_others(context, way)
     from pacboost.cli.commands.fit_memory import run_in_memory

@@ -129,8 +129,11 @@ def by_filtering(data: Sequence[Path], arguments: Mapping[str, Any]) -> bool:
     >>> by_filtering([Path("a.csv")], {"memory": "2GB"})
     True
     """
-    # several files, or options that only filtering has, say which fit is meant
-    if len(data) > 1 or any(arguments.get(name) for name in MEAN_FILTERING):
+    # several files, or options that only filtering has, say which fit is meant; the promise of a
+    # learner of the user is for rows in memory, too
+    own = not isinstance(arguments.get("learner"), str | None)
+    asked = {name for name in MEAN_FILTERING if arguments.get(name)} - ({"edge"} if own else set())
+    if len(data) > 1 or asked:
         return True
     path = data[0]
     if is_remote(address_of(path)):

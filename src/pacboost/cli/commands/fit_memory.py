@@ -81,7 +81,7 @@ def run_in_memory(
             features = text_features(model)
             texts = features.text if isinstance(features, MixedFeatures) else ()
             description = about(file, table, texts, tuple(columns.values()))
-            show_result(model, description, output, arguments)
+            show_result(model, description, output, {**arguments, "target": target})
 
 
 def _chosen_model(arguments: Mapping[str, Any], labels: NDArray[Any]) -> StrongClassifier:
@@ -261,7 +261,7 @@ def _show_numbers(
     path = "MODEL" if output is None else output
     sentence = (
         f"It predicts numbers. Certify it by new rows: pacboost certify {path} NEW.csv --target "
-        f"{arguments['target']} --of absolute_error --clip LARGEST, or pacboost intervals."
+        "COLUMN --of absolute_error --clip LARGEST, or pacboost intervals."
     )
     print_parts(bold(sentence), "", grid(facts), "")
     report_saved(output)

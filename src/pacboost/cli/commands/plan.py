@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
@@ -80,7 +80,8 @@ class Questions(WholeSentences):
         if ask is None:
             return None
         parameters: list[click.Parameter] = [
-            _option(parameter) for parameter in inspect.signature(ask).parameters.values()
+            _option(parameter)
+            for parameter in inspect.signature(ask, eval_str=True).parameters.values()
         ]
         parameters += [
             click.Option(
@@ -113,7 +114,8 @@ def command() -> None:
 
 
 def _option(parameter: inspect.Parameter) -> click.Option:
-    kind = int if "int" in str(parameter.annotation) else float
+    kinds = (parameter.annotation, *get_args(parameter.annotation))  # int, or int | None
+    kind = int if int in kinds else float
     required = parameter.default is inspect.Parameter.empty
     default = {} if required else {"default": parameter.default, "show_default": True}
     name, meaning = option_name(parameter.name), MEANINGS.get(parameter.name)

@@ -157,7 +157,8 @@ def column_names(model: object) -> tuple[str, ...]:
     features = text_features(model)
     if features is not None:
         return features.names if isinstance(features, MixedFeatures) else ()
-    return tuple(str(name) for name in getattr(model, "feature_names_in_", ()))
+    schema = getattr(getattr(model, "model_", None), "schema", None)
+    return tuple(getattr(schema, "feature_names", None) or ())
 
 
 def _refuse_lacking(cells: Cells, names: Sequence[str]) -> None:
@@ -230,6 +231,7 @@ def class_named(labels: object, name: str | None) -> Any:
         return None
     classes = np.unique(np.asarray(labels)).tolist()
     for label in classes:
+        # an option is text, and the class may be a number or a truth value
         if str(label) == name or (isinstance(label, bool) and str(label).lower() == name.lower()):
             return label
     names = ", ".join(map(str, classes[:20]))

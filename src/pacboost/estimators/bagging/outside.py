@@ -41,6 +41,7 @@ def oob_prediction(estimator: Estimator) -> NDArray[np.float64]:
 def oob_score(estimator: Estimator) -> float:
     """Return the out-of-bag estimate of ``score``."""
     score = _answers(estimator, "oob_score_").score
+    # so it is where every row is in every bag that was drawn
     if score is None:
         raise AttributeError("oob_score_ is missing: no row is outside a bag")
     return score

@@ -162,6 +162,7 @@ class AdaBoostChooser(EstimatorChooser):
         )
         learner = as_learner(asked.estimator)
         if isinstance(asked.resample, bool):
+            # -1 stands for as many rows as there are
             drawn = -int(asked.resample)
         else:
             drawn = positive_whole("resample", asked.resample)

@@ -191,6 +191,7 @@ class AdaBoostRegressor(RegressorMixin, Estimator, BaseEnsemble):  # type: ignor
     def feature_importances_(self) -> NDArray[np.float64]:
         """The importances of the regressors, averaged by their votes, if all have importances."""
         check_is_fitted(self)
+        # a single regressor may have a vote of 0, which is no share of anything
         votes = self.estimator_weights_ if len(self) > 1 else np.ones(1)
         shares = zip(votes / total(votes), self.estimators_, strict=True)
         summed: NDArray[np.float64] = sum(vote * one.feature_importances_ for vote, one in shares)

@@ -245,5 +245,6 @@ class BoostRegressor(TrialParameters, Boosted, RegressorMixin, VoteModel):  # ty
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         loss = LOSSES.get(self.loss) if isinstance(self.loss, str) else None
+        # scikit-learn's checks then draw numbers above 0, which a logarithm needs
         tags.target_tags.positive_only = loss is not None and loss.link == Link.LOG
         return tags

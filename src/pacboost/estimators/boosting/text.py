@@ -147,7 +147,7 @@ class TextBoostClassifier(Boosted, Classifier):
     as in scikit-learn's vectorizers."""
 
     @explains_input
-    def rules(self, k: int | None = 20, label: Any = None) -> list[str]:
+    def rules(self, k: int | None = 20, label: object = None) -> list[str]:
         """Return the k words that add most to any score, or to that of ``label`` (None: all).
 
         The numbers are sums over the linear round and all lists that contain the word. In a text
@@ -185,12 +185,13 @@ class TextBoostClassifier(Boosted, Classifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        # scikit-learn's checks hand texts to estimators with these tags, and numbers to all others
         tags.input_tags.string = tags.input_tags.one_d_array = True
         tags.input_tags.two_d_array = tags.input_tags.sparse = tags.input_tags.allow_nan = False
         return tags
 
 
-def word_rules(model: Model, k: int | None, label: Any) -> list[str]:
+def word_rules(model: Model, k: int | None, label: object) -> list[str]:
     """Return the k words that add most to any score, or to that of a label."""
     features = model.text
     assert features is not None  # every fit of texts leaves it

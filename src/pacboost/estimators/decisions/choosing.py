@@ -7,6 +7,7 @@ from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from pacboost.bounds.answering import check_threshold
 from pacboost.bounds.decision import WISHES
@@ -145,6 +146,7 @@ def choose_threshold(
     score = rows.score(label)
     new = NewRows.select([model], X, labels, copies)
     choice = ThresholdChoice.of(score[new.kept], (labels == label)[new.kept], label, delta)
+    # the model that is kept was chosen by these rows, so that all that were tried share delta
     decision = replace(choice, sample=new.sample("held_out"), models=models).decide(name, wish)
     others = Family(tuple(map(new.marked, decision.others)), decision.others.delta)
     decision = replace(decision, certificate=new.marked(decision.certificate), others=others)
@@ -182,7 +184,7 @@ def _known_answers(model: object, wishes: dict[str, Any]) -> AnsweringClassifier
     return AnsweringClassifier.of(model, answering)
 
 
-def _labels(model: Any, y: object) -> NDArray[Any]:
+def _labels(model: BaseEstimator, y: object) -> NDArray[Any]:
     _check_classifier(model)
     return fresh_labels(y, model.classes_)
 

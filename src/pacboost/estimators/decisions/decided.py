@@ -22,7 +22,7 @@ Kind = TypeVar("Kind")
 class Decided(ABC):
     """A fitted model with a certified rule, which goes into the file of the model."""
 
-    def __init__(self, model: Any, certificate: Certificate | Family) -> None:
+    def __init__(self, model: BaseEstimator, certificate: Certificate | Family) -> None:
         self.estimator_, self.certificate_ = model, certificate
         self.sentence_ = coverage_words(certificate)
 
@@ -66,6 +66,7 @@ def with_rule(estimator: BaseEstimator, rule: SetRule | IntervalRule) -> Any:
 def kept_rule(model: object, kind: type[Kind], name: str) -> Kind:
     """Return the rule for sets or intervals from a model file."""
     rule = getattr(getattr(model, "model_", None), "coverage", None)
+    # a file holds one rule, and intervals are no sets
     if not isinstance(rule, kind):
         raise NotCertified(
             f"{type(model).__name__} holds no {name}; give rows that had no part in the fit, and "

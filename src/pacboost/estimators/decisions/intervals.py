@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.coverage import INTERVAL_METHODS, Forecast, IntervalRule
-from pacboost.errors import DataError, FileError, NotCertified, ParameterError, invalid
+from pacboost.bounds.coverage import IntervalRule
+from pacboost.errors import DataError, FileError, NotCertified, invalid
 from pacboost.estimators.decisions.decided import Decided, kept_rule, with_rule
-from pacboost.models.answers import asked
+from pacboost.estimators.decisions.interval_methods import METHODS, Predictor, method_for
 from pacboost.numerics.checks import probability
 from pacboost.numerics.same_bits import mean
 from pacboost.questions.calibration_rows import CalibrationRows
@@ -24,8 +22,6 @@ from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.optional import collected
 
 Doubles = NDArray[np.float64]
-Predictor: TypeAlias = BaseEstimator | Sequence[BaseEstimator]
-"""A regressor, or a pair of them."""
 
 
 @explains_input
@@ -100,20 +96,20 @@ def intervals(
         return PredictionIntervals(model, kept_rule(model, IntervalRule, "intervals"))
     probability("coverage", coverage)
     probability("delta", delta)
-    way = _method(model, method, scale)
+    way = method_for(model, method, scale)
     if isinstance(floor, bool) or not isinstance(floor, int | float) or not 0 < floor < math.inf:
         raise invalid("floor", floor, "is a finite number above 0")
     # none of the models that make an interval may have seen these rows (docs/proofs/sets.md)
-    predictors = [*(model if way == "quantiles" else [model]), *([] if scale is None else [scale])]
+    predictors = [*(model if way.needs_pair else [model]), *([] if scale is None else [scale])]
     targets = _targets(predictors, y)
-    predicted = forecast(model, X, way, scale, floor)
+    predicted = way.forecast(model, X, scale, floor)
     if predicted.low.size != targets.size:
         raise DataError(f"there are {predicted.low.size} rows and {targets.size} numbers in y")
     rows = CalibrationRows.of(predictors, X, targets, groups, copies, models, new_rows)
     scores = predicted.score(targets)[rows.kept]
-    cutoff, certificate = rows.cutoff("interval_coverage", scores, coverage, delta, method=way)
+    cutoff, certificate = rows.cutoff("interval_coverage", scores, coverage, delta, method=way.name)
     width = mean(np.diff(predicted.interval(cutoff), axis=1))
-    rule = IntervalRule(way, coverage, cutoff, float(floor), certificate, width)
+    rule = IntervalRule(way.name, coverage, cutoff, float(floor), certificate, width)
     return PredictionIntervals(model, rule, scale)
 
 
@@ -143,13 +139,14 @@ class PredictionIntervals(Decided):
     def predict_interval(self, X: object) -> Doubles:
         """Return the two ends of the interval of every row: (rows, 2)."""
         rule = self.rule
-        predicted = forecast(self.estimator_, collected(X), rule.method, self.scale_, rule.floor)
+        method = METHODS[rule.method]
+        predicted = method.forecast(self.estimator_, collected(X), self.scale_, rule.floor)
         return predicted.interval(rule.cutoff)
 
     def predict(self, X: object) -> Doubles:
         """Return the prediction of the regressor; of two quantiles, their middle."""
-        predicted = forecast(self.estimator_, collected(X), self.rule.method, None, self.rule.floor)
-        return (predicted.low + predicted.high) / 2
+        low, high = METHODS[self.rule.method].ends(self.estimator_, collected(X))
+        return (low + high) / 2
 
     def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
         """Write model and intervals to a file, for ``pacboost.intervals(pacboost.load(path))``."""
@@ -166,59 +163,6 @@ class PredictionIntervals(Decided):
     @property
     def _facts(self) -> list[tuple[str, str]]:
         return [("width", f"{self.mean_width_:.6g} on average (an estimate)")]
-
-
-def forecast(
-    model: Predictor, X: object, method: str, scale: BaseEstimator | None, floor: float
-) -> Forecast:
-    """Predict the ends of an interval and its scale."""
-    if method == "quantiles":
-        return Forecast.of(*(numbers(quantile, X) for quantile in model))
-    middle = numbers(model, X)
-    if method == "residual":
-        return Forecast.of(middle, middle)
-    # a scale of 0, as where all trees agree, would make the score of a row infinite
-    asks = (model, X, "spread") if scale is None else (scale, X, "predict")
-    return Forecast.of(middle, middle, np.maximum(numbers(*asks, "the scale"), floor))
-
-
-def numbers(
-    model: BaseEstimator, X: object, method: str = "predict", name: str = "predict"
-) -> Doubles:
-    """Return finite numbers, one a row, or raise."""
-    predicted = asked(model, X, method).astype(np.float64)
-    if predicted.ndim != 1 or not np.isfinite(predicted).all():
-        raise DataError(
-            f"{name} gave shape {predicted.shape}, or numbers that are missing or not finite; one "
-            "finite number a row is needed"
-        )
-    return predicted
-
-
-def _method(model: Predictor, method: str | None, scale: BaseEstimator | None) -> str:
-    pair = isinstance(model, list | tuple)
-    way = method or ("quantiles" if pair else "residual" if scale is None else "scaled")
-    if way not in INTERVAL_METHODS:
-        allowed = ", ".join(map(repr, INTERVAL_METHODS))
-        raise invalid("method", method, f"may be {allowed}, or None")
-    if pair != (way == "quantiles") or (pair and len(model) != 2):
-        raise ParameterError(
-            f"method is {way!r} and model is {type(model).__name__}; 'quantiles' needs a pair of "
-            "regressors, of a low and a high quantile, and other methods need one regressor",
-            parameter="method",
-        )
-    if scale is not None and way != "scaled":
-        raise ParameterError(
-            f"scale was given, but method is {way!r}; scale needs method='scaled'",
-            parameter="scale",
-        )
-    if way == "scaled" and scale is None and not hasattr(model, "spread"):
-        raise ParameterError(
-            f"method='scaled' needs scale= for {type(model).__name__}: a fitted regressor that "
-            "predicts how large errors are. Forests of pacboost need none",
-            parameter="method",
-        )
-    return way
 
 
 def _targets(models: list[BaseEstimator], y: object) -> Doubles:

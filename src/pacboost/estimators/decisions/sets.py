@@ -136,9 +136,8 @@ def sets(
         parts = "group", list(names), group[rows.kept]
         cutoffs, certified = _cutoffs(rows, scores, parts, coverage, delta)
     else:
-        cutoff, certified = rows.cutoff(
-            "set_coverage", scores, coverage, delta, method=score.method
-        )
+        kind = "set_coverage"
+        cutoff, certified = rows.cutoff(kind, scores, coverage, delta, method=score.method)
         cutoffs = (cutoff,)
     column = by if isinstance(by, str) else ""
     rule = SetRule(score, coverage, cutoffs, certified, groups=names, by=column)
@@ -244,7 +243,7 @@ class PredictionSets(Decided):
         return [("labels in a set", f"{self.mean_size_:.3g} on average (an estimate)")]
 
 
-def row_shares(model: Any, X: object, score: LabelScore) -> Doubles | None:
+def row_shares(model: BaseEstimator, X: object, score: LabelScore) -> Doubles | None:
     """Return a number in [0, 1) for every row, computed from its values, if needed."""
     if not score.by_row:
         return None

@@ -187,6 +187,7 @@ class AnsweringClassifier(WrappedClassifier):
     def predict(self, X: object) -> NDArray[Any]:
         """Return the class of every row that is answered, and ``otherwise`` for the others."""
         given_answers = self.answer(X)
+        # made of the list, an array would turn numbers beside a text into text
         labels = np.empty(len(given_answers), dtype=object)
         labels[:] = [answer.label for answer in given_answers]
         return labels

@@ -78,6 +78,8 @@ class Classifier(ClassifierMixin, VoteModel):  # type: ignore[misc]
     @takes_rows
     def margins(self, X: object, y: object) -> Doubles:
         """Return the margin of every row, or of each of its labels, from -1 to 1."""
+        # imported where it is called, here and below: explanations, judging and reports are 4,700
+        # lines that a prediction does not need (docs/decisions/0034)
         from pacboost.estimators.fitted.judging import labelled, margins
 
         return margins(self, labelled(self, X, y))

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.boosters.multiclass import method_of
@@ -21,8 +22,8 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.fitted.predicting import Predictor
-from pacboost.fit.certify import JudgedRows
 from pacboost.fit.examples import label_rows
+from pacboost.fit.judging import JudgedRows
 from pacboost.fit.targets import read_targets
 from pacboost.hypotheses.vote import Scores
 from pacboost.kernels.threads import using
@@ -75,7 +76,7 @@ def staged_errors(estimator: Predictor, X: object, y: object) -> list[float]:
         return [float(rows.wrong(model, scores).mean()) for scores in model.vote.staged(rows.table)]
 
 
-def vote_of(model: Any) -> Any:
+def vote_of(model: BaseEstimator) -> Any:
     """Return the estimator that holds the vote: that inside a chosen threshold, if there is one."""
     check_is_fitted(model)
     while "estimator_" in vars(model):

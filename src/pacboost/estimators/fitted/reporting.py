@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import reached
@@ -89,7 +90,7 @@ def _from_threshold(rows: Evidence, decision: ThresholdDecision, place: int) -> 
     return replace(rows, predictions=named, wrong=named != rows.labels)
 
 
-def evaluate(model: Any, X: object, y: object, shares: Doubles) -> Evidence | Numbers:
+def evaluate(model: BaseEstimator, X: object, y: object, shares: Doubles) -> Evidence | Numbers:
     """Evaluate a model on rows with labels; ``shares`` ranks the columns to show."""
     table: Table = model._open(X)
     overlap = model.overlap(X) if getattr(model, "_sketches", ()) else None
@@ -125,7 +126,7 @@ def evaluate(model: Any, X: object, y: object, shares: Doubles) -> Evidence | Nu
     return Evidence(own, said, np.asarray(wrong), probabilities, stages, shown, seen, unit)
 
 
-def _staged(model: Any, known: LabelledRows) -> tuple[dict[int, Doubles], str]:
+def _staged(model: BaseEstimator, known: LabelledRows) -> tuple[dict[int, Doubles], str]:
     """Return the margins after some rounds, and the unit of their numbers."""
     vote = model.model_.vote
     if known.n_rows > ROWS_STAGED:
@@ -151,7 +152,7 @@ def _by_shares(probabilities: Doubles, own: NDArray[np.int64]) -> Doubles:
 
 
 def _numbers(
-    model: Any, X: object, y: object, table: Table, shares: Doubles, seen: bool
+    model: BaseEstimator, X: object, y: object, table: Table, shares: Doubles, seen: bool
 ) -> Numbers:
     own = read_targets(y, table.n_rows)
     said = asked(model, X).astype(np.float64)
@@ -170,7 +171,7 @@ def _named(said: Any, names: Sequence[str]) -> str:
     return ", ".join(names[k] for k in np.flatnonzero(said).tolist()) or "no label"
 
 
-def _cells(model: Any, X: Any, table: Table, rows: Rows, shares: Doubles) -> list[Cells]:
+def _cells(model: BaseEstimator, X: Any, table: Table, rows: Rows, shares: Doubles) -> list[Cells]:
     features, columns = model.model_.text, list[tuple[str, Sequence[Any]]]()
     if isinstance(features, MixedFeatures):
         taken = features.values(X).take(rows)
@@ -194,7 +195,7 @@ def _cells(model: Any, X: Any, table: Table, rows: Rows, shares: Doubles) -> lis
     ]
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     if value is None or (isinstance(value, float | np.floating) and np.isnan(value)):
         return "missing"
     if isinstance(value, float | np.floating):

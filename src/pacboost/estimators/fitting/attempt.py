@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+
+from sklearn.base import BaseEstimator
 
 from pacboost.errors import noting
 
@@ -22,7 +23,7 @@ class Attempt:
 
 
 @contextmanager
-def all_or_nothing(estimator: Any) -> Iterator[Attempt]:
+def all_or_nothing(estimator: BaseEstimator) -> Iterator[Attempt]:
     """Undo every change of the estimator if the block raises; Ctrl-C may keep finished rounds.
 
     Every exception is raised again.

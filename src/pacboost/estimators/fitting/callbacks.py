@@ -6,6 +6,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
+from sklearn.base import BaseEstimator
+
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:  # an earlier version: there is no set_callbacks
@@ -21,7 +23,7 @@ except ImportError:  # an earlier version: there is no set_callbacks
 __all__ = ["CallbackSupportMixin", "TaskOfRounds", "has_callbacks", "with_callbacks"]
 
 
-def has_callbacks(estimator: Any) -> bool:
+def has_callbacks(estimator: BaseEstimator) -> bool:
     """Check whether callbacks of scikit-learn were set."""
     return hasattr(estimator, "_skl_callbacks")
 
@@ -30,7 +32,11 @@ class TaskOfRounds:
     """Report a run to callbacks as one task, and its rounds as tasks of it."""
 
     def __init__(
-        self, estimator: Any, rounds: int, so_far: Callable[[], dict[str, Any]], **data: Any
+        self,
+        estimator: BaseEstimator,
+        rounds: int,
+        so_far: Callable[[], dict[str, Any]],
+        **data: Any,
     ) -> None:
         self._told = {"estimator": estimator, **data}
         self._so_far = so_far

@@ -16,7 +16,9 @@ from pacboost.numerics.checks import meant
 from pacboost.sources.table import Table
 
 
-def feature_number(parameter: str, feature: Any, names: Sequence[str] | None, columns: int) -> int:
+def feature_number(
+    parameter: str, feature: object, names: Sequence[str] | None, columns: int
+) -> int:
     """Return the number of the feature that a parameter names.
 
     >>> feature_number("monotone_constraints", "age", ("id", "age"), 2)
@@ -34,7 +36,7 @@ def feature_number(parameter: str, feature: Any, names: Sequence[str] | None, co
     return int(column)
 
 
-def interaction_sets(given: Any, table: Table) -> list[tuple[int, ...]] | str | None:
+def interaction_sets(given: object, table: Table) -> list[tuple[int, ...]] | str | None:
     """Read interaction constraints: the features, by number, that may be used together.
 
     >>> import numpy as np
@@ -56,7 +58,7 @@ def interaction_sets(given: Any, table: Table) -> list[tuple[int, ...]] | str | 
     return [tuple(sorted({j for feature in own for j in _numbers(feature, table)})) for own in sets]
 
 
-def _numbers(feature: Any, table: Table) -> list[int]:
+def _numbers(feature: object, table: Table) -> list[int]:
     """Return the numbers of the columns that a feature became, such as the parts of a date."""
     names = table.names or ()
     sources = table.levels.sources(names)
@@ -66,7 +68,7 @@ def _numbers(feature: Any, table: Table) -> list[int]:
     return [feature_number("interaction_constraints", feature, table.names, table.n_columns)]
 
 
-def _not_sets(given: Any) -> ParameterError:
+def _not_sets(given: object) -> ParameterError:
     return ParameterError(
         f"interaction_constraints is {given!r}; it may be a list of sets of features (names or "
         "numbers), 'pairwise', 'no_interactions', or None",
@@ -106,7 +108,7 @@ def tree_changes(asked: Values, examples: LabelledRows) -> dict[str, Any]:
     return changes if sets is None else changes | {"interactions": sets}
 
 
-def _slopes(given: Any, examples: LabelledRows) -> dict[int, int]:
+def _slopes(given: object, examples: LabelledRows) -> dict[int, int]:
     """Read monotone constraints: the features, by number, that may only rise or only fall."""
     if given is None:
         return {}

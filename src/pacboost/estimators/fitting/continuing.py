@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pacboost.errors import ParameterError
 from pacboost.estimators.inputs.parameters import draw_seed
@@ -21,7 +22,7 @@ SPENT = (
 )
 
 
-def begin_record(estimator: Any, *, fitted: bool) -> RunRecord:
+def begin_record(estimator: BaseEstimator, *, fitted: bool) -> RunRecord:
     """Return the record of a new run, or of the last one if ``warm_start`` continues it."""
     parameters = written_parameters(estimator)
     if not (estimator.warm_start and fitted):
@@ -40,7 +41,7 @@ def begin_record(estimator: Any, *, fitted: bool) -> RunRecord:
     return before
 
 
-def written_parameters(estimator: Any) -> dict[str, str]:
+def written_parameters(estimator: BaseEstimator) -> dict[str, str]:
     """Return parameters as text, nested ones too, so that changes in place are noticed."""
     parameters = {"copies": estimator._equal_rows, **estimator.get_params(deep=True)}
     # rounded numbers could hide a change
@@ -48,7 +49,7 @@ def written_parameters(estimator: Any) -> dict[str, str]:
         return {name: _written(own) for name, own in parameters.items() if name not in FREE}
 
 
-def _written(value: Any) -> str:
+def _written(value: object) -> str:
     """Return a value as text; an object without a telling ``repr`` by its attributes.
 
     >>> _written([{"max_depth": 2}, None])

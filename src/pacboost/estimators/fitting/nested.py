@@ -33,7 +33,7 @@ def named(choice: Any) -> tuple[Any, dict[str, Any]]:
     return choice, {}
 
 
-def nested(estimator: Any) -> dict[str, Any]:
+def nested(estimator: BaseEstimator) -> dict[str, Any]:
     """Return the parameters of an estimator's booster and learner, if they are objects."""
     found: dict[str, Any] = {}
     for name in estimator._nested:
@@ -45,7 +45,7 @@ def nested(estimator: Any) -> dict[str, Any]:
     return found
 
 
-def set_nested(estimator: Any, params: dict[str, Any]) -> None:
+def set_nested(estimator: BaseEstimator, params: dict[str, Any]) -> None:
     """Set parameters of an estimator's booster and learner."""
     inner: dict[str, dict[str, Any]] = {}
     for key, value in params.items():

@@ -232,13 +232,9 @@ class ForestClasses(Classes):
         if apart is not None:
             shares, model = self.votes(apart.X), estimator.model_
             answers = decided(shares, self.choices)
-            counted = HeldOut.of(
-                apart.y,
-                answers,
-                estimator.classes_,
-                model.probabilities(shares),
-                None if apart.y.ndim == 2 else wrong_answers(answers, apart.y, shares),
-            )
+            wrong = None if apart.y.ndim == 2 else wrong_answers(answers, apart.y, shares)
+            chances = model.probabilities(shares)
+            counted = HeldOut.of(apart.y, answers, estimator.classes_, chances, wrong)
             estimator.model_ = replace(model, held_out=counted)
         super().certify(apart, examples)
         if estimator._certificate is not None:

@@ -93,7 +93,7 @@ def _section(kind: type) -> str:
     return inspect.cleandoc(kind.__doc__ or "").partition(SECTION)[2].partition("\n\n")[0]
 
 
-def _with_default(entry: str, default: Any) -> str:
+def _with_default(entry: str, default: object) -> str:
     head, line, body = entry.partition("\n")
     said = repr(default).replace("'", '"')
     return re.sub(r"default=.*$", lambda _: f"default={said}", head) + line + body

@@ -9,6 +9,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_random_state
 
 from pacboost.errors import ParameterError, invalid
@@ -19,7 +20,7 @@ from pacboost.sources.odd_cells import shown
 
 
 @contextmanager
-def checked_parameters(estimator: Any) -> Iterator[None]:
+def checked_parameters(estimator: BaseEstimator) -> Iterator[None]:
     """Check parameters, and replace them by Python's own numbers while an estimator is fitted.
 
     Afterwards they are as before, because scikit-learn requires that.
@@ -33,7 +34,7 @@ def checked_parameters(estimator: Any) -> Iterator[None]:
         estimator.__dict__ |= before
 
 
-def _plain_parameter(name: str, value: Any) -> Any:
+def _plain_parameter(name: str, value: object) -> Any:
     value, most = _plain_parts(value), 2**31 - 1 if name == "n_estimators" else 2**63 - 1
     if isinstance(value, int) and abs(value) > most:
         raise ParameterError(
@@ -57,7 +58,7 @@ def _plain_parts(value: Any) -> Any:
 
 
 def share_or_count(
-    name: str, value: Any, whole: int, rounded: Callable[[float], int], others: str = ""
+    name: str, value: object, whole: int, rounded: Callable[[float], int], others: str = ""
 ) -> int:
     """Return a count: a share of ``whole``, rounded but at least 1, or a whole number itself.
 
@@ -83,7 +84,7 @@ PATIENCE = 3.0
 """With verbose="auto", progress is shown after so many seconds."""
 
 
-def progress_after(verbose: Any) -> float | None:
+def progress_after(verbose: object) -> float | None:
     """Return the seconds after which ``verbose`` shows progress; None if it does not.
 
     True or a number above 0 shows it at once; False, 0 and below never; "auto" after some seconds,
@@ -101,7 +102,7 @@ def progress_after(verbose: Any) -> float | None:
     return 0.0 if integer("verbose", verbose) > 0 else None
 
 
-def random_numbers(random_state: Any) -> np.random.RandomState:
+def random_numbers(random_state: object) -> np.random.RandomState:
     """Read ``random_state``."""
     try:
         numbers: np.random.RandomState = check_random_state(random_state)
@@ -114,12 +115,12 @@ def random_numbers(random_state: Any) -> np.random.RandomState:
         ) from None
 
 
-def draw_seed(random_state: Any) -> int:
+def draw_seed(random_state: object) -> int:
     """Draw a seed from ``random_state``."""
     return int(random_numbers(random_state).randint(2**31))
 
 
-def check_estimator(estimator: Any) -> None:
+def check_estimator(estimator: BaseEstimator) -> None:
     """Raise unless this is an estimator like those of scikit-learn, or None."""
     if isinstance(estimator, type) or not (estimator is None or hasattr(estimator, "get_params")):
         raise invalid(
@@ -129,7 +130,7 @@ def check_estimator(estimator: Any) -> None:
         )
 
 
-def callables(name: str, value: Any) -> list[Callable[..., Any]]:
+def callables(name: str, value: object) -> list[Callable[..., Any]]:
     """Check a sequence of functions, or None."""
     if value is None:
         return []

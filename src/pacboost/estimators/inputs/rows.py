@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_regressor
+from sklearn.base import BaseEstimator, is_regressor
 
 from pacboost.errors import DataTypeError
 from pacboost.estimators.inputs.gathering import BY_BLOCKS, FEWER_ROWS, gathered
@@ -59,7 +59,7 @@ PREDICTIONS = ("predict", "predict_proba", "decision_function")
 """Methods of which every row's answer depends on the row alone."""
 
 
-def lazily(model: Any, method: str, X: Any) -> Any:
+def lazily(model: BaseEstimator, method: str, X: Any) -> Any:
     """Return lazy predictions for a Dask DataFrame or a Dask Array."""
     if method not in PREDICTIONS:
         raise DataTypeError(
@@ -79,11 +79,11 @@ def lazily(model: Any, method: str, X: Any) -> Any:
     return X.map_blocks(_of_array, model, method, chunks=widths, dtype=answers.dtype)
 
 
-def _of_array(rows: NDArray[Any], model: Any, method: str) -> NDArray[Any]:
+def _of_array(rows: NDArray[Any], model: BaseEstimator, method: str) -> NDArray[Any]:
     return np.asarray(getattr(model, method)(rows))
 
 
-def _of_frame(rows: Any, model: Any, method: str) -> Any:
+def _of_frame(rows: Any, model: BaseEstimator, method: str) -> Any:
     """Predict a partition; answers keep its index."""
     pandas = need("pandas")
     classes = model.classes_

@@ -32,12 +32,12 @@ class ParamCheck(ABC):
     types: ClassVar[tuple[Any, ...]] = ()
     """The types of allowed values, as scikit-learn's constraints name them."""
 
-    def checked(self, name: str, value: Any) -> Any:
+    def checked(self, name: str, value: object) -> Any:
         """Return a value that is allowed, or raise an error that says what is."""
         return None if value is None and self.optional else self.read(name, value)
 
     @abstractmethod
-    def read(self, name: str, value: Any) -> Any:
+    def read(self, name: str, value: object) -> Any:
         """Return a value other than None; a value that was read before is returned as it is."""
 
     @property
@@ -59,7 +59,7 @@ class Whole(ParamCheck):
     types = (Integral,)
     words = "int"
 
-    def read(self, name: str, value: Any) -> int:
+    def read(self, name: str, value: object) -> int:
         """Return the number."""
         if self.least is None:
             return checks.integer(name, value)
@@ -73,7 +73,7 @@ class Number(ParamCheck):
     types = (Real,)
     words = "float"
 
-    def read(self, name: str, value: Any) -> Any:
+    def read(self, name: str, value: object) -> Any:
         """Return the number."""
         return checks.real_number(name, value)
 
@@ -87,7 +87,7 @@ class Share(ParamCheck):
     types = (Real,)
     words = "float"
 
-    def read(self, name: str, value: Any) -> float:
+    def read(self, name: str, value: object) -> float:
         """Return the share."""
         share = float(checks.real_number(name, value))
         if not 0 < share <= 1:
@@ -103,7 +103,7 @@ class Probability(ParamCheck):
     types = (Real,)
     words = "float"
 
-    def read(self, name: str, value: Any) -> float:
+    def read(self, name: str, value: object) -> float:
         """Return the probability."""
         return checks.probability(name, value)
 
@@ -115,13 +115,14 @@ class RowsOrShare(ParamCheck):
     types = (Real,)
     words = "int or float"
 
-    def read(self, name: str, value: Any) -> Any:
+    def read(self, name: str, value: object) -> Any:
         """Return the number of rows or the share.
 
         >>> RowsOrShare().read("min_leaf_rows", 20), RowsOrShare().read("min_leaf_rows", 0.1)
         (20, 0.1)
         """
-        if checks.real_number(name, value) > 1 and not float(value).is_integer():
+        number = checks.real_number(name, value)
+        if number > 1 and not float(number).is_integer():
             raise ParameterError(
                 f"{name} is {value}; it may be a whole number of rows, or a share of them as a "
                 "float below 1",
@@ -143,7 +144,7 @@ class Choice(ParamCheck):
         *first, last = [f'"{name}"' for name in self.names] + ["None"] * self.optional
         return f"{', '.join(first)} or {last}"
 
-    def read(self, name: str, value: Any) -> str:
+    def read(self, name: str, value: object) -> str:
         """Return the name."""
         if not isinstance(value, str) or value not in self.names:
             allowed = ", ".join(map(repr, self.names))
@@ -158,7 +159,7 @@ class Truth(ParamCheck):
     types = ("boolean",)
     words = "bool"
 
-    def read(self, name: str, value: Any) -> bool:
+    def read(self, name: str, value: object) -> bool:
         """Return the truth value."""
         if not isinstance(value, bool):
             raise invalid(name, value, "must be True or False")
@@ -172,8 +173,9 @@ class Patience(ParamCheck):
     types = ("boolean", Integral, str)
     words = 'bool, int, "refit" or "auto"'
 
-    def read(self, name: str, value: Any) -> bool | int | str:
+    def read(self, name: str, value: object) -> bool | int | str:
         """Return what ``early_stopping`` says."""
+        # True is a whole number to Python, and would end a run after one round without progress
         if isinstance(value, bool):
             return value
         if not isinstance(value, str):
@@ -191,7 +193,7 @@ class Seconds(ParamCheck):
     types = (Real, str)
     words = "str or float"
 
-    def read(self, name: str, value: Any) -> float:
+    def read(self, name: str, value: object) -> float:
         """Return the seconds.
 
         >>> Seconds().read("time_limit", "2m"), Seconds().read("time_limit", 1.5)
@@ -207,7 +209,7 @@ class Bytes(ParamCheck):
     types = (Integral, str)
     words = "str or int"
 
-    def read(self, name: str, value: Any) -> int:
+    def read(self, name: str, value: object) -> int:
         """Return the number of bytes.
 
         >>> Bytes().read("memory", "1.5 GB"), Bytes().read("memory", 2_000_000)
@@ -227,14 +229,14 @@ class Described(ParamCheck):
         """The words."""
         return self.said
 
-    def checked(self, name: str, value: Any) -> Any:
+    def checked(self, name: str, value: object) -> Any:
         """Return the value."""
         return value
 
     read = checked
 
 
-def _with_unit(name: str, value: Any, units: Mapping[str, float], examples: str) -> float:
+def _with_unit(name: str, value: object, units: Mapping[str, float], examples: str) -> float:
     text = str(value).strip()
     match = re.fullmatch(r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*([a-z]*)", text, re.IGNORECASE)
     number = float(match[1]) if match else 0.0

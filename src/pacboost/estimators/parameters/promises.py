@@ -10,6 +10,7 @@ CURVES = ("sigmoid", "isotonic", "temperature")  # models/calibration.py has the
 
 OF_PROMISES = (
     Param("certify", None, Choice(("holdout",), optional=True), of=CERTIFIED, option="--certify"),
+    # bounds/out_of_bag.py names these; they are checked where rows are divided
     Param("certify", None, Described("str or None"), of=OUT_OF_BAG),
     Param("holdout", 0.2, Number(), """
 The share of rows that ``certify`` holds out. More of them give a tighter bound, and leave
@@ -35,7 +36,7 @@ Fit probabilities to scores on ``validation_fraction`` of the rows, held back fo
 How probabilities are found. "auto": a part of the rows says how steep they are, and all rows are
 learned from in the end. Others fit a curve to ``validation_fraction`` of the rows, held back.
 """, of=("BoostClassifier", "TextBoostClassifier")),
-    Param("edge", None, Number(optional=True), of=(FILTERED,), option="--edge"),
+    Param("edge", None, Number(optional=True), of=(CHOSEN, FILTERED), option="--edge"),
     Param("loss", "squared_error", Described("str or function"), of=("BoostRegressor",),
           option="--loss"),
     Param("quantile", None, Number(optional=True), of=("BoostRegressor",), option="--quantile"),

@@ -29,6 +29,8 @@ OF_TREES = (
           option="--learner"),
     Param("learner", None, Described("None, \"tree\", Tree or scikit-learn regressor"),
           of=("BoostRegressor",)),
+    Param("learner", None, Described("None, function, learner or scikit-learn classifier"),
+          of=(CHOSEN,), others=("estimator", "base_estimator"), option="--learner"),
     Param("learning_rate", None, Share(optional=True, because=LONGER_STEPS), of=TREES,
           others=("shrinkage_rate", "eta"), option="--learning-rate",
           help=f"Factor on every vote.  [default: {RATE_OF_TREES}, else 1; 0.2 for trees by "

@@ -63,8 +63,17 @@ class StrongClassifier(TrialParameters, Classifier):
         ``recall`` and ``precision`` may be given.
     positive : label, default=None
         The class for ``recall`` and ``precision``; None: the second of two.
+    learner : None, function, learner or scikit-learn classifier, default=None
+        The weak learner; None: chosen by the data. A function (X, y) or (X, y, weights), or an
+        object with ``fit`` and ``predict``, gets rows as they came: texts, mappings, graphs, data
+        frames, images (docs/extending/index.md, "A learner").
+    edge : float, default=None
+        The edge 1 - 2·error that the learner promises under every weighting of the rows. The fit
+        then ends with a vote whose margin is at least half of it on every training row, or with
+        ``counterexample_``: weighted rows under which no rule that was found has the edge.
     n_estimators : int, default=None
-        The maximum number of rounds; None: automatic (docs/choosing.md).
+        The maximum number of rounds; None: automatic (docs/choosing.md), with ``edge`` as many as
+        its theorem needs.
     text_columns : "auto", list of str or None, default="auto"
         For data frames and files: the columns that hold texts. "auto": those that read like
         sentences. None: no column does.
@@ -82,6 +91,7 @@ class StrongClassifier(TrialParameters, Classifier):
         it would be to always predict the most common class, as estimated on the certifying rows.
     verdict_ : the same as numbers
     certificate_ : the certificate; of training rows, if no rows could be held out
+    counterexample_ : rows and weights that break the promise of ``edge``; None if it is kept
     proper_ : whether the vote lies in the weak learner's own class
     choice_ : which booster and learner were chosen, and why
     parts_ : how many rows were for training, for validation ("watch"), and for the certificate
@@ -109,6 +119,8 @@ class StrongClassifier(TrialParameters, Classifier):
     recall: float | None = None
     precision: float | None = None
     positive: Any = None
+    learner: Any = None
+    edge: float | None = None
     n_estimators: int | None = None
     text_columns: Any = "auto"
     dates: str = "auto"

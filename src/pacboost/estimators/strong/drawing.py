@@ -18,7 +18,7 @@ from pacboost.reports.text import labels_in_words
 from pacboost.sources.oracles.choose import as_oracle
 
 ROUNDS_OF_FILTERING = 300
-SHARED = ("epsilon", "delta", "n_jobs", "device", "verbose", "time_limit")
+SHARED = ("epsilon", "delta", "edge", "n_jobs", "device", "verbose", "time_limit")
 """What FilterBoostClassifier goes by as well."""
 
 
@@ -33,6 +33,7 @@ def drawn(
     # whoever draws has a loop of its own, whose result is taken over
     filtering = FilterBoostClassifier(
         **{name: getattr(asked, name) for name in SHARED},
+        learner="tree" if asked.learner is None else asked.learner,
         n_certify=certifying_draws(oracle.about_rows, asked.epsilon, asked.delta),
         n_estimators=asked.n_estimators or ROUNDS_OF_FILTERING,
         random_state=seed,

@@ -17,7 +17,7 @@ from pacboost.estimators.strong.dividing import set_apart, weights_of
 from pacboost.estimators.strong.labelled import LabelledData
 from pacboost.estimators.strong.reading import Reading
 from pacboost.estimators.strong.search import CertifiedFit, EpsilonSearch
-from pacboost.estimators.strong.ways import OWNER, Way, choose
+from pacboost.estimators.strong.ways import OWNER, Way, choose, own_columns
 from pacboost.fit.roles import Roles, RolesAsk
 from pacboost.fit.targets import read_labels
 from pacboost.models.model import Model
@@ -27,7 +27,9 @@ from pacboost.questions.verdict import FitMeasurements, Verdict
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.columns import Columns, read_texts
 from pacboost.sources.explained_errors import named_among
+from pacboost.sources.given import GivenRows
 from pacboost.sources.rows import Rows
+from pacboost.sources.table import Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +43,10 @@ class StrongFit:
 def learned(asked: Values, given: Reading, copies: str) -> StrongFit:
     """Set rows apart, learn from the others until epsilon is certified, and say what holds."""
     seed = draw_seed(asked.random_state)
-    columns = _columns(given.X, asked.text_columns)
+    own = own_columns(asked)
+    if own is not None:
+        given = replace(given, X=own.divisible(given.X))
+    columns = given.X if own is not None else _columns(given.X, asked.text_columns)
     number = Rows.of(columns).count
     if not number:
         raise DataError("X has no rows; at least one is needed")
@@ -54,9 +59,12 @@ def learned(asked: Values, given: Reading, copies: str) -> StrongFit:
     )
     roles, promise, why = set_apart(given, labels, parts, copies)
     weights = weights_of(given.sample_weight, asked.class_weight, labels, roles)
-    rows, texts = _open_rows(columns, given.X, roles, asked)
+    rows, texts = _open_rows(columns, given.X, roles, asked) if own is None else (columns, [])
+    if own is not None and not isinstance(columns, GivenRows):
+        rows = _read(given.X, roles, own)
     data = LabelledData(rows, labels, weights)
-    way = choose(asked, _why_texts(data, texts), texts, number, several=labels.ndim > 1)
+    many = labels.ndim > 1 or (asked.edge is not None and np.unique(labels).size > 2)
+    way = choose(asked, _why_texts(data, texts), texts, number, several=many)
     promise = replace(promise, weighted=weights is not None)
     # the seed that an estimator with this random_state would draw
     best = EpsilonSearch(way, data, roles, promise, draw_seed(seed), asked.time_limit).run()
@@ -130,13 +138,16 @@ def _open_rows(columns: Any, X: object, roles: Roles, asked: Values) -> tuple[An
         texts = columns.take(roles.known).sentences()
     if texts:
         return columns, list(texts)
-    options = ColumnOptions(OWNER, asked.categorical_features, keeps_sparse=True)
+    return _read(X, roles, ColumnOptions(OWNER, asked.categorical_features, keeps_sparse=True)), []
+
+
+def _read(X: object, roles: Roles, options: ColumnOptions) -> Table:
+    """Return rows as a table; kinds and levels of columns come from rows that may teach."""
     if not roles.certify.size:
-        return Schema.learn(X, options)[1], []
-    # kinds and levels of columns come from rows that may be learned from
+        return Schema.learn(X, options)[1]
     with named_among(X, lambda rows: Schema.learn(rows, options)):
         schema, _ = Schema.learn(Rows.of(X).alone(roles.known), options)
-    return schema.read(X), []
+    return schema.read(X)
 
 
 def _why_texts(data: LabelledData, texts: list[str]) -> str | None:

@@ -27,17 +27,19 @@ from pacboost.estimators.strong.evidence import measured
 from pacboost.estimators.strong.labelled import LabelledData
 from pacboost.estimators.strong.ways import Way
 from pacboost.fit.ask import ValidationSet
-from pacboost.fit.certify import JudgedRows
 from pacboost.fit.fit import Fitted, fit
+from pacboost.fit.judging import JudgedRows
 from pacboost.fit.noticing import counted
 from pacboost.fit.role_sizes import LOOKS
 from pacboost.fit.roles import Roles, Rows
+from pacboost.ledgers.counterexample import ROWS_NAMED
 from pacboost.ledgers.ledger import Round
 from pacboost.models import calibration
 from pacboost.models.calibration import MIN_ROWS, TEMPERATURE
 from pacboost.models.model import Model
 from pacboost.numerics.exact import wrong_classes, wrong_margins
-from pacboost.questions.verdict import FitMeasurements
+from pacboost.questions.verdict import FitMeasurements, LostEdge
+from pacboost.training.run.stop_reason import Stop
 
 UNSURE = 0.2
 """How often the true error may exceed what the watching rows are taken to say."""
@@ -131,7 +133,10 @@ class EpsilonSearch:
         rows, promise, model = self._roles.certify, self._promise, candidate.model
         rounds = model.ledger.rounds
         own = rounds[-1].training_error if rounds else 1.0
-        evidence = FitMeasurements(len(rounds), own, weighted=promise.weighted)
+        evidence = FitMeasurements(
+            len(rounds), own, weighted=promise.weighted, lost=self._lost_edge(candidate),
+            counterexample=model.ledger.counterexample,
+        )  # fmt: skip
         if not rows.size:
             return replace(candidate, evidence=evidence)
         labels = self._data.labels[rows]
@@ -151,6 +156,14 @@ class EpsilonSearch:
             evidence = replace(evidence, **measured(model, judged.table, labels, most))
         return replace(candidate, model=model, certificate=certificate, evidence=evidence)
 
+    def _lost_edge(self, candidate: CertifiedFit) -> LostEdge | None:
+        """Return the round in which a learner of the user found no rule, and the heaviest rows."""
+        leader, ledger = candidate.watcher.leader, candidate.model.ledger
+        reason = None if leader is None else leader.run.stopped
+        if not self._way.is_own or reason is None or reason.kind is not Stop.NO_EDGE:
+            return None
+        return LostEdge(len(ledger) + 1, tuple(entry.row for entry in ledger.hard[:ROWS_NAMED]))
+
     def _fit(
         self, rows: Rows, asked: Values, *, watching: ValidationSet | None = None,
         validates: NDArray[np.bool_] | None = None, share_of_time: float = 1.0,
@@ -168,9 +181,10 @@ class EpsilonSearch:
         # rows are named by their numbers among all rows, not among those of this fit
         ledger = fitted.model.ledger
         hard = [replace(entry, row=int(rows[entry.row])) for entry in ledger.hard]
-        return CertifiedFit(
-            fitted, watcher, replace(fitted.model, ledger=replace(ledger, hard=hard))
-        )
+        counter = ledger.counterexample
+        counter = None if counter is None else counter.among(rows)
+        ledger = replace(ledger, hard=hard, counterexample=counter)
+        return CertifiedFit(fitted, watcher, replace(fitted.model, ledger=ledger))
 
     def _certificate(self, wrong: NDArray[np.bool_], looks: int) -> Certificate:
         rows, promise = self._roles.certify, self._promise

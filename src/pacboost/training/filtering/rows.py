@@ -280,7 +280,7 @@ class VoteSoFar:
         if self._ballot is not None and isinstance(table, CodedTable):
             scores = self._ballot.scores(table.codes)
         else:
-            scores = self.vote().scores(table).reshape(table.n_rows, -1)
+            scores = self.vote().scores(table).reshape(table.n_rows, self.outputs)
         margins = scores * signs
         if self.booster.by_path:
             sample = Sample(table, signs, bins=self.bins)

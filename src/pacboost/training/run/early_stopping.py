@@ -20,6 +20,9 @@ from pacboost.samples.sample import Sample
 from pacboost.training.metrics import SQUARE, Metric, log_loss
 from pacboost.training.run.stop_reason import Stop, StopReason
 
+NEXT_TO_NOTHING = 1e-3
+"""A log loss at most this is as good as nothing: true labels have a probability of .999 or more."""
+
 
 class EarlyStopping:
     """Measure validation rows after each round; stop after ``patience`` rounds without progress.
@@ -40,6 +43,7 @@ class EarlyStopping:
         self.curve: list[float] = []
         """The metric after every round; estimators keep this list, so it is never replaced."""
         self._heat = 0, math.inf
+        self._enough = NEXT_TO_NOTHING if _is_log_loss(metric) else -math.inf
         self.start_again()
 
     def start_again(self) -> None:
@@ -72,9 +76,8 @@ class EarlyStopping:
 
     def quick(self, bins: Bins) -> ValidationRows | None:
         """Return what a batch of rounds measures on rows in these bins; None if it cannot."""
-        measure, sample = self._metric.measure, self.sample
-        is_log_loss = isinstance(measure, partial) and measure.func is log_loss
-        has_kernel = is_log_loss or self._metric is SQUARE
+        sample = self.sample
+        has_kernel = _is_log_loss(self._metric) or self._metric is SQUARE
         is_dense = sample.bins is bins and sample.sparse is None and sample.labels is None
         is_small = 0 < sample.n_rows <= ROWS_PER_SPAN
         if not (has_kernel and is_dense and is_small) or self.others:
@@ -85,7 +88,7 @@ class EarlyStopping:
         return ValidationRows(
             np.ascontiguousarray(sample.codes), sample.signs.reshape(-1), targets,
             self._scores.reshape(-1), len(self.curve), self.best_round, patience, self._least,
-            self._best,
+            self._best if self._best > self._enough else -math.inf,
         )  # fmt: skip
 
     @property
@@ -126,8 +129,9 @@ class EarlyStopping:
             )
         self.curve.append(value)
         loss = -value if self._metric.more_is_better else value
-        # of equal losses the first counts: a vote of fewer rules costs less
-        if loss < self._best:
+        # of equal losses the first counts: a vote of fewer rules costs less. So does the first of
+        # those next to nothing: three clean classes took 2,000 rounds to move the eighth decimal.
+        if loss < self._best and self._best > self._enough:
             self._best, self.best_round = loss, len(self.curve)
         return value
 
@@ -156,3 +160,7 @@ class EarlyStopping:
         if self._patience is None or rounds < max(self.best_round + self._patience, self._least):
             return None
         return StopReason(Stop.NO_PROGRESS, {"metric": self._metric.name, "rounds": self._patience})
+
+
+def _is_log_loss(metric: Metric) -> bool:
+    return isinstance(metric.measure, partial) and metric.measure.func is log_loss
