@@ -194,3 +194,10 @@ def test_a_printed_certificate_says_what_was_seen(day: Day) -> None:
     assert first == certificate.sentence
     assert "Always saying" in first
     assert any("wrong on" in line and "of 1,000 rows" in line for line in facts)
+
+
+def test_names_are_those_of_the_columns_given(day: Day) -> None:
+    names = day.model.feature_names_in_.tolist()
+    assert names == list(day.X)
+    assert day.model.n_features_in_ == len(names)
+    assert np.array_equal(day.model.predict(day.X.assign(more=1)[names]), day.model.predict(day.X))

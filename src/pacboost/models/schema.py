@@ -175,6 +175,12 @@ class Schema:
         return stored if self.text is None else stored | {"text": self.text.to_dict()}
 
     @property
+    def given_names(self) -> tuple[str, ...] | None:
+        """The names of the columns that rows are given with: a date is one, whatever its parts."""
+        names = self.feature_names
+        return None if names is None else tuple(dict.fromkeys(self.levels.sources(names)))
+
+    @property
     def feature_names(self) -> tuple[str, ...] | None:
         """The names that new rows have to have; None if they were not text."""
         return self.names if self.has_text_names else None

@@ -189,7 +189,6 @@ def test_a_bad_cell_is_named_when_it_is_drawn(data: Any, labels: Any, complaint:
         (X, np.zeros((N, 2)), r"labels have shape \(101, 2\)"),
         (X.astype(str), Y, "an array of text"),
         (X.astype(complex), Y, "an array of complex128"),
-        (pd.DataFrame({"a": ["x", "y"]}), [0, 1], "hold text, not numbers: a"),
         (X, np.array([None if i == 17 else 1 for i in range(N)]), "row 17: has no label"),
     ],
 )

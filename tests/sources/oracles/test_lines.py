@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from pacboost.errors import DataError, FileError, PacboostError, ParameterError
+from pacboost.errors import DataError, FileError, InputWarning, PacboostError, ParameterError
 from pacboost.sources.file_rows import read_csv
 from pacboost.sources.oracles import lines
 from pacboost.sources.oracles.csv_lines import CsvOracle
@@ -150,8 +150,6 @@ GOOD = "a,b,y\n" + "1,2,0\n" * 20
         ("y\n1\n", ": has no features, only 'y'"),
         (GOOD + "1,2\n", ", line 22: has 2 cells, but the header has 3. Correct"),
         (GOOD + "1,2,3,4\n" + GOOD[6:], ", line 22: has 4 cells, but the header has 3"),
-        (GOOD + "1,red,0\n", ", line 22: these columns hold text, not numbers: b ('red')"),
-        (GOOD + "1_0,2,0\n", ", line 22: these columns hold text, not numbers: a ('1_0')"),
         (GOOD + "1,-inf,0\n", ", line 22: column 'b' holds -inf"),
         (GOOD + "1,2,\n", ", line 22: has no label"),
         (GOOD.replace(",0", ",no") + "1,2,NA\n", ", line 22: has no label"),
@@ -169,6 +167,16 @@ def test_what_is_said_of_broken_files(
     assert whole.startswith(said), whole
     monkeypatch.setattr(lines, "BLOCK_BYTES", 16)  # blocks have no part in what is said
     assert complaint(tmp_path / "bad.csv", text) == whole
+
+
+@pytest.mark.parametrize("cell", ["red", "1_0"])
+def test_a_text_among_numbers_is_noted(tmp_path: Path, cell: str) -> None:
+    """The column becomes a category, as in a small file, and a warning names the cell."""
+    rows = "".join(f"{k},{k / 2},0\n" for k in range(60))
+    (tmp_path / "bad.csv").write_text("a,b,y\n" + rows + f"1,{cell},0\n" * 60)
+    with pytest.warns(InputWarning, match=f"'b' holds mostly numbers .* because '{cell}' is not"):
+        oracle = CsvOracle(tmp_path / "bad.csv", "y")
+    assert oracle.learned is not None
 
 
 def test_blank_lines_are_no_rows(tmp_path: Path) -> None:

@@ -235,10 +235,10 @@ class TestBadInput:
             ({"a": [1.0], "y": [1]}, ".* it lacks 'b'"),
             ({"a": [1.0], "b": [1.0]}, "has no column 'y'; .* 'a', 'b'"),
             ({"a": [1.0], "b": [1.0], "y": ["0"]}, "the target 'y' is .*string.* int64"),
-            ({"a": [1.0], "b": ["one"], "y": [1]}, r".* hold text, not numbers: b \(string"),
+            ({"a": [1.0], "b": ["one"], "y": [1]}, r"column 'b' is .*string.* it is float"),
             (
-                {"a": pa.array([0], pa.timestamp("s")), "b": [[1]], "y": [1]},
-                r".*a \(timestamp\[.*\]\), b \(list",
+                {"a": pa.array([0], pa.timestamp("s")), "b": [1.0], "y": [1]},
+                r"column 'a' is timestamp\[.*\], but in ",
             ),
         ],
     )

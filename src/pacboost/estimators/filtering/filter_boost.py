@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from pacboost.boosters.logit import Logit
 from pacboost.estimators.filtering.filter_fit import fit_drawn, learn_batch
 from pacboost.estimators.filtering.filter_session import Session, Watcher
-from pacboost.estimators.filtering.filter_setup import check_rows
+from pacboost.estimators.filtering.filter_setup import check_rows, schema_of
 from pacboost.estimators.fitted.classifier import Classifier
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.nested import named
@@ -23,9 +23,10 @@ from pacboost.estimators.inputs.parameters import progress_after
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.estimators.parameters.checks import Seconds
 from pacboost.learners.choose import as_learner
-from pacboost.models.schema import ColumnOptions, Schema
+from pacboost.models.schema import ColumnOptions
 from pacboost.samples.same_example import check_copies
 from pacboost.samples.time_order import have_times
+from pacboost.sources.categories import FROM_DTYPE
 from pacboost.sources.optional import is_collection
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.choose import open_source
@@ -146,7 +147,10 @@ class FilterBoostClassifier(Classifier):
 
         def rows(seed: int) -> AbstractOracle:
             self._schema, values, labels = check_rows(self._column_options(), X, y)
-            return ArrayOracle(values, labels, seed)
+            oracle = ArrayOracle(values, labels, seed)
+            if oracle.learned is not None:
+                self._schema = schema_of(oracle, type(self).__name__)
+            return oracle
 
         fit_drawn(self, rows, None, check_copies(copies), has_times=have_times(X))
         return self
@@ -183,7 +187,7 @@ class FilterBoostClassifier(Classifier):
         def opened(seed: int) -> AbstractOracle:
             seconds = Seconds(optional=True).checked("timeout", timeout)
             oracle = open_source(source, target, seed, client, seconds, **options)
-            self._schema = Schema(oracle.n_columns, oracle.names, owner=type(self).__name__)
+            self._schema = schema_of(oracle, type(self).__name__)
             return oracle
 
         fit_drawn(self, opened, classes, check_copies(copies))
@@ -216,7 +220,8 @@ class FilterBoostClassifier(Classifier):
 
     def _column_options(self) -> ColumnOptions:
         given = as_learner(named(self.learner)[0], "learner").reads_given
-        return replace(super()._column_options(), as_they_came=given)
+        options = replace(super()._column_options(), as_they_came=given)
+        return options if given else replace(options, categories=FROM_DTYPE)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -28,12 +28,15 @@ from pacboost.learners.learner import Learner
 from pacboost.models.file.checkpoint import load as load_checkpoint
 from pacboost.models.model import answer_names
 from pacboost.models.schema import ColumnOptions, Schema
+from pacboost.sources.dataframe import columns_of, is_frame
 from pacboost.sources.given import GivenRows
+from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.arrow import release_memory
 from pacboost.sources.oracles.blocks import trim
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.remote import RemoteOracle
+from pacboost.sources.oracles.row_block import are_numbers
 from pacboost.training.filtering.arrivals import without_copies
 from pacboost.training.filtering.candidates import (
     MIN_ROWS_PER_OFFER,
@@ -179,6 +182,12 @@ def seed_of_run(estimator: Values) -> int:
     return draw_seed(estimator.random_state)
 
 
+def schema_of(oracle: AbstractOracle, owner: str) -> Schema:
+    """Return the columns of a source as a schema, which reads new rows."""
+    levels = NO_LEVELS if oracle.learned is None else oracle.learned.levels
+    return Schema(oracle.n_columns, oracle.names, levels, owner=owner)
+
+
 def check_rows(options: ColumnOptions, X: object, y: object) -> tuple[Schema, Any, NDArray[Any]]:
     """Return columns, rows and labels; cells of large arrays are checked when they are drawn."""
     is_matrix = isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and X.ndim == 2
@@ -189,6 +198,11 @@ def check_rows(options: ColumnOptions, X: object, y: object) -> tuple[Schema, An
         if labels.size != len(X):
             raise DataError(f"X has {len(X)} rows and y {labels.size} labels; give one for each")
         return Schema(X.shape[1], owner=options.owner), X, labels
+    if not options.as_they_came and is_frame(X) and not are_numbers(X):
+        # ArrayOracle learns the columns, from rows that do not certify
+        columns = columns_of(X)
+        n_rows = len(next(iter(columns.values())))
+        return Schema(len(columns), owner=options.owner), X, read_labels(y, n_rows)
     X = options.divisible(X)
     schema, table = Schema.learn(X, options)
     labels = read_labels(y, table.n_rows)

@@ -120,7 +120,8 @@ class Sizes:
         labels = None if self.oracle.late_labels else candidates.labels_ahead()
         if not has_codes:
             return None, labels
-        return fit_bins(ArrayTable(np.concatenate([t.rows() for t in tables])), max_bins), labels
+        values = np.concatenate([table.rows() for table in tables])
+        return fit_bins(ArrayTable(values, None, tables[0].levels), max_bins), labels
 
     @property
     def _rows_apart(self) -> int:

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError
 from pacboost.numerics.checks import whole
+from pacboost.sources.dataframe import columns_of, is_frame
+from pacboost.sources.oracles.learned_columns import LearnedColumns, rows_to_learn
 from pacboost.sources.oracles.oracle import (
     REPLACED,
     SHUFFLED,
@@ -23,7 +25,7 @@ from pacboost.sources.oracles.oracle import (
     Batch,
     read_position,
 )
-from pacboost.sources.oracles.row_block import BadCell, distinct, hold
+from pacboost.sources.oracles.row_block import BadCell, are_numbers, distinct, hold
 from pacboost.sources.oracles.shuffle import Shuffle, key
 
 ROWS_PER_KEY = 2**12
@@ -43,8 +45,21 @@ class ArrayOracle(AbstractOracle):
 
     n_rows: int
 
-    def __init__(self, X: object, y: object, seed: int = 0, *, replace: bool = False) -> None:
-        self._held = hold(X, y)
+    def __init__(
+        self,
+        X: object,
+        y: object,
+        seed: int = 0,
+        *,
+        replace: bool = False,
+    ) -> None:
+        if is_frame(X) and not are_numbers(X):
+            cells = columns_of(X)
+            rows = rows_to_learn(len(next(iter(cells.values()))))
+            self._looked_at = rows.astype(np.uint64)
+            some = {name: column[rows] for name, column in cells.items()}
+            self.learned = LearnedColumns.learn(some, "X")
+        self._held = hold(X, y, self.learned)
         self.names, self.n_columns = self._held.names, self._held.n_columns
         self.n_rows = self._held.n_rows
         if self.n_rows == 0 or self.n_columns == 0:
@@ -64,6 +79,11 @@ class ArrayOracle(AbstractOracle):
         other = copy(self)
         other._only, other.n_rows = rows, rows.size
         return other
+
+    def looked_at(self, rows: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        if self._only is not None:
+            rows = self._only[rows.astype(np.intp)].astype(np.uint64)
+        return super().looked_at(rows)
 
     def _upcoming(self, n: int) -> Batch:
         last = self._row + whole("n", n, 1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,19 +18,14 @@ from pacboost.errors import DataError, FileError
 from pacboost.parallel.cluster import Cluster, in_batches
 from pacboost.sources.optional import need
 from pacboost.sources.oracles import files, row_block
+from pacboost.sources.oracles.learned_columns import LearnedColumns
 from pacboost.sources.oracles.remote import SpreadOracle
 from pacboost.sources.oracles.remote_files import CHANGED
-from pacboost.sources.table import refuse_text
 
 
-def number_columns(schema: Any, target: str, drop: Collection[str], where: str) -> tuple[str, ...]:
-    """Return the feature names of a schema; refuse columns that are not numeric."""
-    names = files.features(schema.names, target, drop, where)
-    kinds = [(name, schema.field(name).type) for name in names]
-    text = [f"{name} ({kind})" for name, kind in kinds if not row_block.is_number(kind)]
-    if text:
-        raise DataError(f"{where}: {refuse_text(text)}")
-    return names
+def has_texts(schema: Any, names: Collection[str]) -> bool:
+    """Check whether a column of a schema is not numeric: text, a date or a category."""
+    return not all(row_block.is_number(schema.field(name).type) for name in names)
 
 
 def row_bits(kinds: Sequence[Any]) -> int:
@@ -66,6 +61,7 @@ class RowGroup:
     names: tuple[str, ...]
     target: str
     file_shown: str
+    learned: LearnedColumns | None = None
 
     @property
     def place(self) -> str:
@@ -74,7 +70,11 @@ class RowGroup:
     def read(self) -> row_block.RowBlock:
         release_memory()
         table = self._columns([*self.names, self.target])
-        return row_block.hold_arrow(table, self.target)
+        return row_block.hold_arrow(table, self.target, learned=self.learned)
+
+    def cells(self) -> Any:
+        """Read the features as they are stored, to learn what they hold."""
+        return self._columns([*self.names])
 
     def labels(self) -> NDArray[Any]:
         labels = row_block.plain_labels(self._columns([self.target]).column(0))
@@ -114,10 +114,10 @@ def parquet_file(file: files.File, shown: str, encoded: Sequence[str] = ()) -> I
 
 
 class ParquetOracle(SpreadOracle):
-    """The rows of Parquet files; all columns but the target are numbers.
+    """The rows of Parquet files.
 
     Files are sorted by path, so the order of listing does not matter. All files must have the same
-    columns, in any order. Text columns are refused, unless they are named in ``drop``.
+    columns, in any order. What columns of text and dates hold is learned from some row groups.
     """
 
     n_rows: int
@@ -130,23 +130,40 @@ class ParquetOracle(SpreadOracle):
         self._files = files.find_files(source, SUFFIXES)
         self._stamps = {path.absolute(): files.stamp(path) for path in self._files}
         self._groups: list[RowGroup] = []
+        self._has_texts = False
         for file, path in enumerate(self._files):
             with parquet_file(path, str(path)) as parquet:
                 self._look_at(file, parquet)
         if not self._groups:
             raise DataError(f"{self._files[0]}: there are no rows; at least one is needed")
         super().__init__(seed, len(self._groups))
+        if self._has_texts:
+            where = str(self._files[0])
+            self.learned = self.learn_columns(lambda block: self._groups[block].cells(), where)
+            self._groups = [
+                replace(group, names=self.learned.sources, learned=self.learned)
+                for group in self._groups
+            ]
+            self.names = self.learned.names
         self.n_columns = len(self.names)
         self.n_rows = sum(group.rows for group in self._groups)
 
     def _look_at(self, file: int, parquet: Any) -> None:
         schema, where = parquet.schema_arrow, str(self._files[file])
         path = self._files[file].absolute()
-        names = number_columns(schema, self._target, self._left_out, where)
+        names = files.features(schema.names, self._target, self._left_out, where)
+        self._has_texts |= has_texts(schema, names)
         kind = schema.field(self._target).type
         if file == 0:
-            self.names, self._kind = names, kind
+            self.names, self._kind, self._first_schema = names, kind, schema
         files.refuse_other(names, where, self.names, str(self._files[0]))
+        for name in names:
+            here, there = schema.field(name).type, self._first_schema.field(name).type
+            if row_block.is_number(here) != row_block.is_number(there):
+                raise DataError(
+                    f"{where}: column {name!r} is {here}, but in {self._files[0]} it is {there}; "
+                    "make the types the same"
+                )
         if row_block.is_number(kind) != row_block.is_number(self._kind):
             raise DataError(
                 f"{where}: the target {self._target!r} is {kind}, but in {self._files[0]} it is "

@@ -24,6 +24,12 @@ import numpy as np
 from pacboost.errors import DataError
 from pacboost.numerics.checks import whole
 from pacboost.parallel.cores import Result, in_order
+from pacboost.sources.optional import need
+from pacboost.sources.oracles.learned_columns import (
+    LearnedColumns,
+    blocks_to_learn,
+    rows_to_learn,
+)
 from pacboost.sources.oracles.oracle import (
     SHUFFLED,
     STREAM,
@@ -35,6 +41,7 @@ from pacboost.sources.oracles.oracle import (
 )
 from pacboost.sources.oracles.row_block import RowBlock
 from pacboost.sources.oracles.shuffle import Shuffle, key
+from pacboost.sources.spelling import Spelling
 
 BLOCKS, ROWS = 0, 1
 """First number of a key: the order of blocks, or of the rows in a block."""
@@ -112,6 +119,23 @@ class BlockOracle(AbstractOracle):
         self._ahead: deque[Future[RowBlock | None]] = deque()
         self._reader: ThreadPoolExecutor | None = None
         self._spares_memory = False
+
+    def learn_columns(
+        self, cells_of: Callable[[int], Any], where: str, spelling: Spelling | None = None
+    ) -> LearnedColumns:
+        """Learn the columns from random rows of random blocks; ``cells_of`` reads those of one."""
+        pa = need("pyarrow")
+        blocks = blocks_to_learn(self._n_blocks or 1)
+        parts, ids = [], []
+        for block in in_time(blocks):
+            cells = cells_of(block)
+            rows = rows_to_learn(cells.num_rows, block, len(blocks))
+            parts.append(cells.take(pa.array(rows)))
+            ids.append(rows.astype(np.uint64) | np.uint64(block << 32))
+        self._looked_at = np.sort(np.concatenate(ids))
+        table = pa.concat_tables(parts)
+        cells = dict(zip(table.column_names, table.columns, strict=True))
+        return LearnedColumns.learn(cells, where, spelling)
 
     @abstractmethod
     def read(self, block: int) -> RowBlock | None:

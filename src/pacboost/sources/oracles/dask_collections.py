@@ -14,8 +14,18 @@ from pacboost.errors import DataError, DataTypeError, ParameterError
 from pacboost.parallel.cluster import Cluster, in_batches
 from pacboost.sources.optional import is_collection
 from pacboost.sources.oracles.files import refuse_other
+from pacboost.sources.oracles.learned_columns import LearnedColumns
 from pacboost.sources.oracles.remote import SpreadOracle
-from pacboost.sources.oracles.row_block import BadCell, RowBlock, distinct, hold, hold_frame
+from pacboost.sources.oracles.row_block import (
+    BadCell,
+    RowBlock,
+    are_numbers,
+    arrow_table,
+    distinct,
+    hold,
+    hold_frame,
+    split_frame,
+)
 
 
 class Facts(NamedTuple):
@@ -30,14 +40,19 @@ class Facts(NamedTuple):
 
 
 def hold_partition(
-    target: str | None, drop: Collection[str], number: int, *parts: Any, rows: int | None = None
+    target: str | None,
+    drop: Collection[str],
+    learned: LearnedColumns | None,
+    number: int,
+    *parts: Any,
+    rows: int | None = None,
 ) -> RowBlock:
     """Make rows of a computed partition, or of a pair (X, y); check the number of rows."""
     if len(parts) == 1:
-        data = hold_frame(parts[0], str(target), drop, f"partition {number}")
+        data = hold_frame(parts[0], str(target), drop, f"partition {number}", learned)
     else:
         X, y = parts
-        data = hold(X, y[:, 0] if isinstance(y, np.ndarray) and y.ndim == 2 else y)
+        data = hold(X, y[:, 0] if isinstance(y, np.ndarray) and y.ndim == 2 else y, learned)
     if rows not in (None, data.n_rows):
         raise DataError(
             f"partition {number}: has {data.n_rows} rows, but had {rows} before. A partition must "
@@ -46,9 +61,12 @@ def hold_partition(
     return data
 
 
-def facts_of(target: str | None, drop: Collection[str], number: int, *parts: Any) -> Facts:
+def facts_of(
+    target: str | None, drop: Collection[str], learned: LearnedColumns | None, number: int,
+    *parts: Any,
+) -> Facts:  # fmt: skip
     """Return the number of rows, the labels and the columns of a partition."""
-    data = hold_partition(target, drop, number, *parts)
+    data = hold_partition(target, drop, learned, number, *parts)
     try:
         labels = data.labels()
     except BadCell as bad:
@@ -79,8 +97,14 @@ class DaskOracle(SpreadOracle):
         drop: Collection[str] = (),
         cluster: Cluster | None = None,
     ) -> None:
-        self._how = target, tuple(drop)
+        self._how: tuple[Any, ...] = target, tuple(drop), None
         self._parts = _partitions(source, target)
+        X: Any = source[0] if isinstance(source, tuple) else source
+        others = [name for name in (target, *drop) if name is not None]
+        if hasattr(X, "columns") and not are_numbers(X._meta.drop(columns=others, errors="ignore")):
+            super().__init__(seed, len(self._parts))
+            self.learned = self.learn_columns(self._cells, "the Dask collection")
+            self._how = target, tuple(drop), self.learned
         numbers, look = range(len(self._parts)), partial(facts_of, *self._how)
         surveyed: Iterable[Facts] = (look(number, *self._computed(number)) for number in numbers)
         if cluster is not None:
@@ -93,12 +117,25 @@ class DaskOracle(SpreadOracle):
         for facts in self._facts:
             where, elsewhere = f"partition {facts.number}", f"partition {first.number}"
             refuse_other(facts.names or (), where, first.names or (), elsewhere)
+        looked_at = self._looked_at.tolist()
         super().__init__(seed, len(self._facts))
+        # empty partitions are no blocks
+        blocks = {facts.number: block for block, facts in enumerate(self._facts)}
+        self._looked_at = np.array(
+            [blocks[row >> 32] << 32 | row & 0xFFFFFFFF for row in looked_at], dtype=np.uint64
+        )
         self.names, self.n_columns = first.names, first.columns
         self.n_rows = sum(facts.rows for facts in self._facts)
         largest = max(self._facts, key=lambda facts: facts.nbytes)
         self.largest_block = largest.nbytes
         self.largest_block_place = f"partition {largest.number}"
+
+    def _cells(self, number: int) -> Any:
+        """Compute the features of a partition, to learn what they hold."""
+        X = self._computed(number)[0]
+        if len(self._parts[number]) == 1:
+            X, _ = split_frame(X, str(self._how[0]), self._how[1], f"partition {number}")
+        return arrow_table(X)
 
     def _computed(self, number: int) -> list[Any]:
         return [part.compute(scheduler="sync") for part in self._parts[number]]

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError, OutOfTime, ParameterError
 from pacboost.numerics.checks import whole
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.oracles.learned_columns import LearnedColumns
 from pacboost.sources.oracles.row_block import BadCell, RowBlock
 from pacboost.sources.table import Table
 
@@ -159,6 +160,10 @@ class AbstractOracle(ABC):
     largest_block_place: str = ""
     bytes_besides: int = 0
     """Bytes that reading takes in addition to blocks."""
+    learned: LearnedColumns | None = None
+    """What columns hold that are no numbers; None if there are none."""
+    _looked_at: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
+    """The identities of the rows that the columns were learned from."""
     asks: bool = False
     """Whether every example is asked for and may cost, so that none is drawn ahead."""
     late_labels: bool = False
@@ -206,6 +211,15 @@ class AbstractOracle(ABC):
     def classes(self) -> NDArray[Any] | None:
         """Return the sorted distinct labels; None if that would take a pass over the source."""
         return None
+
+    def looked_at(self, rows: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Return which rows the columns were learned from, given their identities."""
+        return np.isin(rows, self._looked_at)
+
+    @property
+    def n_looked_at(self) -> int:
+        """The number of rows that the columns were learned from."""
+        return self._looked_at.size
 
     @property
     def about_rows(self) -> int | None:

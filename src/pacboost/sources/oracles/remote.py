@@ -68,6 +68,7 @@ class RemoteOracle(BlockOracle):
         super().__init__(source._seed, source._n_blocks)
         self.source, self.cluster = source, cluster
         self.names, self.n_columns, self.n_rows = source.names, source.n_columns, source.n_rows
+        self.learned, self._looked_at = source.learned, source._looked_at
         self.shuffles_rows = source.shuffles_rows
         self.row_seconds = 0.0
         """Seconds per row of the last filtering."""

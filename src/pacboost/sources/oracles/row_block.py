@@ -20,6 +20,7 @@ from pacboost.sources.dataframe import WIDE, is_frame, numbers_of, open_frame
 from pacboost.sources.given import GivenRows, GivenTable
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.files import features
+from pacboost.sources.oracles.learned_columns import LearnedColumns
 from pacboost.sources.rows import Rows
 from pacboost.sources.sparse import SparseTable, checked_matrix
 from pacboost.sources.table import FINITE, Table, refuse_text
@@ -96,15 +97,26 @@ class RowBlock:
     """
 
     def __init__(
-        self, values: Any, labels: Any, names: tuple[str, ...] | None = None, nbytes: int = 0
+        self,
+        values: Any,
+        labels: Any,
+        names: tuple[str, ...] | None = None,
+        nbytes: int = 0,
+        learned: LearnedColumns | None = None,
     ) -> None:
+        """``learned`` says how columns that are no numbers are read; None if there are none."""
+        self._cells: Mapping[str, Any] = {}
+        self._learned = learned
         self._array: Any = None
         self._columns: list[Any] = []
         self._given: GivenTable | None = None
         self._dtype: Any = np.float64
         self.matrix: Any = None
         self._labels, self.names, self.n_rows = labels, names, len(labels)
-        if isinstance(values, Mapping):
+        if learned is not None:
+            self._cells = {name: values[name] for name in learned.sources}
+            self.names, self.n_columns, self.nbytes = learned.names, len(learned.names), nbytes
+        elif isinstance(values, Mapping):
             self.names, self._columns = tuple(values), list(values.values())
             self.n_columns, self.nbytes = len(self._columns), nbytes
             kinds = (getattr(column, "dtype", None) or column.type for column in self._columns)
@@ -131,6 +143,9 @@ class RowBlock:
 
     def table(self, rows: Numbers) -> Table:
         """Copy some rows; raise BadCell if one cannot be used."""
+        if self._learned is not None:
+            some = {name: taken(cells, rows) for name, cells in self._cells.items()}
+            return self._learned.table(some, lambda row: f"row {rows[row]} of its block")
         if self._given is not None:
             return self._given.take(rows)
         if self.matrix is not None:
@@ -153,7 +168,7 @@ class RowBlock:
         if array is None:
             values: Values = np.empty((self.n_columns, rows.size), self._dtype)
             for column, out in zip(self._columns, values, strict=True):
-                out[:] = _values(_some(column, rows))
+                out[:] = _values(taken(column, rows))
             return values.T
         picked: Any
         if array.flags.f_contiguous and not array.flags.c_contiguous:
@@ -178,7 +193,7 @@ class RowBlock:
     def labels(self, rows: Numbers | slice | None = None) -> NDArray[Any]:
         """Copy some labels, or all; raise BadCell if one is missing."""
         everything = slice(0, self.n_rows)  # narwhals 2.0 refuses slice(None)
-        labels = plain_labels(_some(self._labels, everything if rows is None else rows))
+        labels = plain_labels(taken(self._labels, everything if rows is None else rows))
         missing = first_missing(labels)
         if missing is not None:
             raise BadCell(missing, NO_LABEL)
@@ -190,7 +205,7 @@ class RowBlock:
         return BadCell(row, f"column {shown} holds {complaint}")
 
 
-def _some(column: Any, rows: Numbers | slice) -> Any:
+def taken(column: Any, rows: Numbers | slice) -> Any:
     """Select cells of a column of any type."""
     if isinstance(column, np.ndarray | nw.Series) or isinstance(rows, slice):
         return column[rows]
@@ -205,7 +220,12 @@ def _values(column: NDArray[Any] | nw.Series[Any] | ArrowColumn) -> NDArray[Any]
     return numbers_of(column) if isinstance(column, nw.Series) else doubles(column)
 
 
-def hold_arrow(table: ArrowTable, target: str, labels: NDArray[Any] | None = None) -> RowBlock:
+def hold_arrow(
+    table: ArrowTable,
+    target: str,
+    labels: NDArray[Any] | None = None,
+    learned: LearnedColumns | None = None,
+) -> RowBlock:
     """Make rows of an Arrow table with a column of labels, or with labels converted before.
 
     A numeric column without missing values is not copied.
@@ -213,7 +233,8 @@ def hold_arrow(table: ArrowTable, target: str, labels: NDArray[Any] | None = Non
     label_column = encoded(table.column(target)) if labels is None else labels
     features = table.drop_columns([target])
     columns = dict(zip(features.column_names, map(_in_place, features.columns), strict=True))
-    return RowBlock(columns, label_column, nbytes=features.nbytes + label_column.nbytes)
+    nbytes = features.nbytes + label_column.nbytes
+    return RowBlock(columns, label_column, nbytes=nbytes, learned=learned)
 
 
 def _in_place(column: ArrowColumn) -> Any:
@@ -250,7 +271,7 @@ def encoded(column: ArrowColumn) -> Any:
     return column.dictionary_encode()
 
 
-def hold(X: Any, y: Any) -> RowBlock:
+def hold(X: Any, y: Any, learned: LearnedColumns | None = None) -> RowBlock:
     """Make rows of examples and labels of any type, without converting them."""
     is_series = isinstance(nw.from_native(y, pass_through=True, series_only=True), nw.Series)
     labels = nw.from_native(y, series_only=True) if is_series else np.asarray(y)
@@ -264,7 +285,7 @@ def hold(X: Any, y: Any) -> RowBlock:
         raise DataError(
             f"there are {rows} rows but {len(labels)} labels; give one label for each row"
         )
-    return _hold_columns(X, labels) if by_columns else RowBlock(X, labels)
+    return _hold_columns(X, labels, learned=learned) if by_columns else RowBlock(X, labels)
 
 
 def _matrix(X: object) -> NDArray[Any]:
@@ -286,20 +307,41 @@ def _matrix(X: object) -> NDArray[Any]:
     return array
 
 
-def hold_frame(frame: object, target: str, drop: Collection[str], where: str) -> RowBlock:
+def hold_frame(
+    frame: object,
+    target: str,
+    drop: Collection[str],
+    where: str,
+    learned: LearnedColumns | None = None,
+) -> RowBlock:
     """Make rows of a data frame with a column of labels."""
     X, y = split_frame(frame, target, drop, where)
-    return _hold_columns(X, y, int(open_frame(frame).estimated_size()))
+    return _hold_columns(X, y, int(open_frame(frame).estimated_size()), learned)
 
 
-def _hold_columns(X: object, labels: object, nbytes: int = 0) -> RowBlock:
-    """Make rows of a data frame of numbers and booleans: pandas, polars or Arrow."""
+def are_numbers(X: object) -> bool:
+    """Check whether all columns of a data frame are numbers or booleans."""
+    return all(kind.is_numeric() or kind == nw.Boolean for kind in open_frame(X).schema.values())
+
+
+def arrow_table(X: object) -> ArrowTable:
+    """Return a data frame as an Arrow table."""
+    table: ArrowTable = open_frame(X).to_arrow()
+    return table
+
+
+def _hold_columns(
+    X: object, labels: object, nbytes: int = 0, learned: LearnedColumns | None = None
+) -> RowBlock:
+    """Make rows of a data frame of pandas, polars or Arrow; without ``learned``, of numbers."""
     frame = open_frame(X)
     names, kinds = [str(name) for name in frame.columns], frame.schema.values()
+    columns: dict[str, Any] = {name: frame[:, j] for j, name in enumerate(names)}
+    if learned is not None:
+        return RowBlock(columns, labels, nbytes=nbytes, learned=learned)
     numbers = [kind.is_numeric() or kind == nw.Boolean for kind in kinds]
     if not all(numbers):
         raise refuse_text([name for name, number in zip(names, numbers, strict=True) if not number])
-    columns: dict[str, Any] = {name: frame[:, j] for j, name in enumerate(names)}
     for name, series in columns.items():
         native, has_numpy_type = series.to_native(), series.dtype not in WIDE
         if isinstance(getattr(native, "dtype", None), np.dtype):  # pandas

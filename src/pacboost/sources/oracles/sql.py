@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError, FileError, ParameterError
 from pacboost.sources.optional import need
-from pacboost.sources.oracles.arrow import number_columns, row_bits
+from pacboost.sources.oracles.arrow import has_texts, row_bits
 from pacboost.sources.oracles.blocks import BlockOracle
+from pacboost.sources.oracles.files import features
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.row_block import (
     NO_LABEL,
@@ -73,20 +74,29 @@ class TableOracle(BlockOracle):
         self._where = f"table {table} of {_name(database)}"
         self._connection = _connect(database)
         schema = self._fetch_arrow(f"SELECT * {self._from} LIMIT 0").schema
-        self.names = number_columns(schema, target, drop, self._where)
+        columns = self.names = self._read = features(schema.names, target, drop, self._where)
         rows, last = self._fetch_one(f"SELECT count(*), max(rowid) {self._from}")
         if not rows:
             raise DataError(f"{self._where}: there are no rows; at least one is needed")
         super().__init__(seed, last // ROW_GROUP_ROWS + 1)
+        if has_texts(schema, columns):
+            self.learned = self.learn_columns(self._cells, self._where)
+            self.names, self._read = self.learned.names, self.learned.sources
         self.n_rows, self.n_columns = rows, len(self.names)
-        bits = row_bits([schema.field(name).type for name in (*self.names, target)])
+        bits = row_bits([schema.field(name).type for name in (*self._read, target)])
         self.largest_block = min(rows, ROW_GROUP_ROWS) * bits // 8
         self.largest_block_place = self._where
 
     def read(self, block: int) -> RowBlock:
-        columns = ", ".join(map(_quoted, [*self.names, self._target]))
-        table = self._fetch_arrow(f"SELECT {columns} {self._from} {_range(block)}")
-        return hold_arrow(table, self._target)
+        table = self._columns(block, [*self._read, self._target])
+        return hold_arrow(table, self._target, learned=self.learned)
+
+    def _cells(self, block: int) -> Any:
+        return self._columns(block, self._read)
+
+    def _columns(self, block: int, names: Sequence[str]) -> Any:
+        columns = ", ".join(map(_quoted, names))
+        return self._fetch_arrow(f"SELECT {columns} {self._from} {_range(block)}")
 
     def _fetch_arrow(self, query: str) -> Any:
         with self._complaints():
@@ -155,9 +165,13 @@ class QueryOracle(StreamOracle):
             yield from _arrow_reader(cursor, self._query)
 
     def hold(self, batch: Any) -> RowBlock:
-        names = number_columns(batch.schema, str(self._target), self._left_out, self.called)
+        target = str(self._target)
+        names = features(batch.schema.names, target, self._left_out, self.called)
         table = need("pyarrow").Table.from_batches([batch])
-        return hold_arrow(table.select([*names, self._target]), str(self._target))
+        if self._number == 1 and has_texts(batch.schema, names):
+            cells = dict(zip(names, table.select(names).columns, strict=True))
+            self.learn_first(cells, table.num_rows)
+        return hold_arrow(table.select([*names, target]), target, learned=self.learned)
 
     def fingerprint(self) -> str:
         return sha256(repr((self._query, self.names, self._target)).encode()).hexdigest()

@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.sources.dataframe import is_frame
+from pacboost.sources.dataframe import columns_of, is_frame
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.blocks import BlockOracle
 from pacboost.sources.oracles.examples import is_example
 from pacboost.sources.oracles.files import refuse_other
+from pacboost.sources.oracles.learned_columns import LearnedColumns, rows_to_learn
 from pacboost.sources.oracles.oracle import STREAM, AbstractOracle, Batch
-from pacboost.sources.oracles.row_block import RowBlock, hold, hold_frame
+from pacboost.sources.oracles.row_block import RowBlock, are_numbers, hold, split_frame, taken
 from pacboost.sources.table import Table
 
 Batches = Iterable[Any] | Callable[[], Iterable[Any]]
@@ -118,15 +119,27 @@ class StreamOracle(BlockOracle):
         self._number += 1
         return batch
 
+    def learn_first(self, cells: Mapping[str, Any], rows: int) -> None:
+        """Learn the columns from half of the first batch, if it is the first pass."""
+        if self.learned is None:
+            self._looked_at = rows_to_learn(rows).astype(np.uint64)  # of batch 0
+            half = self._looked_at.astype(np.int64)
+            some = {name: taken(column, half) for name, column in cells.items()}
+            self.learned = LearnedColumns.learn(some, self.called)
+
     def hold(self, batch: Any) -> RowBlock:
         where = f"batch {self._number - 1} of {self.called}"
         if type(batch).__name__ == "RecordBatch":
             batch = need("pyarrow").Table.from_batches([batch])
         try:
             if isinstance(batch, tuple | list) and len(batch) == 2:
-                return hold(*batch)
+                X, y = batch
+                if self._number == 1 and is_frame(X) and not are_numbers(X):
+                    self.learn_first(columns_of(X), len(X))
+                return hold(X, y, self.learned)
             if is_frame(batch) and self._target is not None:
-                return hold_frame(batch, self._target, self._left_out, where)
+                X, y = split_frame(batch, self._target, self._left_out, where)
+                return self.hold((X, y))
         except DataError as problem:
             raise DataError(f"{where}: {str(problem).removeprefix(f'{where}: ')}") from problem
         raise DataError(

@@ -264,9 +264,14 @@ class ArrayRows(Candidates):
         self.kinds = UNSEEN + np.minimum(oracle.class_numbers(classes), last).astype(np.uint8)
         self._unseen = np.full(last + 1, first_chance)
         """The largest weight of rows never scored, by class."""
-        reserved = min(round(rows * SHARE_RESERVED), MAX_RESERVED, rows - apart)
+        # rows that columns were learned from neither certify nor test
+        new = ~oracle.looked_at(np.arange(rows, dtype=np.uint64)) if oracle.learned else None
+        count = rows if new is None else int(new.sum())
+        apart = min(apart, count)
+        reserved = min(round(rows * SHARE_RESERVED), MAX_RESERVED, count - apart)
         generator = np.random.default_rng(int(key_of(seed, 1)))
-        chosen = generator.choice(rows, apart + reserved, replace=False, shuffle=True)
+        chosen = generator.choice(count, apart + reserved, replace=False, shuffle=True)
+        chosen = chosen if new is None else np.flatnonzero(new)[chosen]
         self.kinds[chosen[:apart]], self.kinds[chosen[apart:]] = APART, RESERVED
         self._per_test = reserved // TESTS
 

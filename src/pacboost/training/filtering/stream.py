@@ -142,7 +142,8 @@ class Stream(Candidates):
         if self._wanted_apart == 0:
             return None
         eligible = np.flatnonzero(self._may_set_apart(offer.ids))
-        chosen = eligible[offer.kinds[eligible] != AGAIN][: self._n_missing]
+        new = (offer.kinds != AGAIN) & ~self.oracle.looked_at(offer.batch.rows)
+        chosen = eligible[new[eligible]][: self._n_missing]
         if chosen.size:
             self._set_apart(encoder, offer.batch.take(chosen).read(), offer.ids[chosen])
         usable = np.ones(offer.ids.size, dtype=np.bool_)
@@ -179,6 +180,7 @@ class Stream(Candidates):
             drawn += batch.n_rows
             if ahead or (self._arrivals is not None and self._arrivals.full):
                 first &= self._may_set_apart(ids)  # bins or the learner may have used others
+            first &= ~self.oracle.looked_at(batch.rows)
             chosen = np.flatnonzero(first)[: self._n_missing]
             self._set_apart(encoder, batch.take(chosen).read(), ids[chosen])
         if self._apart:
@@ -266,7 +268,7 @@ class BlockRows(Stream):
         self, oracle: AbstractOracle, seed: int, apart: int, testing: int, copies: str = "draws"
     ) -> None:
         super().__init__(oracle, seed, apart)
-        rows = max(1, oracle.about_rows or 1)
+        rows = max(1, (oracle.about_rows or 1) - oracle.n_looked_at)
         max_share = 1.0 if oracle.n_rows is not None else 0.5  # the number of rows is a guess
         self._certify = min(max_share, apart / rows)
         share = self._certify + min(testing / rows, (1 - self._certify) / 2)
@@ -279,7 +281,9 @@ class BlockRows(Stream):
         """Read the rows that certify and those that test, in one pass over the source."""
         if not self.coins.share:
             return
-        for batch in self.oracle.select(self.coins.choose):
+        for selected in self.oracle.select(self.coins.choose):
+            # rows that columns were learned from neither certify nor test
+            batch = selected.take(np.flatnonzero(~self.oracle.looked_at(selected.rows)))
             coins = numbers(self.coins.ids(batch), self.coins.key)
             certify = coins < self._certify
             test = (coins < self.coins.share) & ~certify
