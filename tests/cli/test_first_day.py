@@ -341,7 +341,6 @@ def test_python_runs_the_command() -> None:
 
 
 X = np.random.default_rng(0).normal(size=(60, 3))
-Y = (X[:, 0] > 0).astype(int)
 
 
 def test_numbers_as_labels_point_to_the_regressor() -> None:
