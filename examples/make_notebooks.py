@@ -23,6 +23,7 @@ PAGES = {
     "monitoring": "monitoring",
     "several_judges": "jury",
     "slices": "audit",
+    "student_and_teacher": "cascade",
 }
 """The name of each notebook, and the page that it is written from."""
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```\n", re.DOTALL | re.MULTILINE)

@@ -34,6 +34,7 @@ from .questions.compare import compare_models as compare_models
 from .questions.diagnose import diagnose as diagnose
 from .questions.verify import verify as verify
 from .studies.audit import audit as audit
+from .studies.cascade import cascade as cascade
 from .studies.draw import draw as draw
 from .studies.jury import jury as jury
 

@@ -240,7 +240,7 @@ def test_answers_that_are_right(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
-        ((), 2, "exactly one of recall, precision"),
+        ((), 2, "one goal: --recall, --precision"),
         (("--recall", "0.9", "--precision", "0.9"), 2, "exactly one"),
         (("--recall", "0.9999"), 1, "needs at least 29,956 rows"),
         (("--cost", "much"), 2, "MISS,ALARM"),

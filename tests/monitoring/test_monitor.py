@@ -244,3 +244,13 @@ def test_the_error_may_be_a_certificate() -> None:
     assert Monitor(error=holdout.certificate(5, 100, 0.05)).error == pytest.approx(0.1022534)
     with pytest.raises(ParameterError, match="error certifies"):
         Monitor(error=holdout.certificate_of_shares([[0, 40], [2048, 20]], 0.05))
+
+
+def test_a_certificate_of_a_period_is_what_the_next_is_held_to() -> None:
+    """The level is the mean error of the period that was watched."""
+    period = holdout.ordered_certificate(10, 400, 0.05)
+    monitor = Monitor(error=period)
+    assert monitor.error == period.value
+    quiet = monitor.update_mistakes([False] * 300).status()
+    assert quiet.refuted_at is None
+    assert Monitor(error=period).update_mistakes([True] * 300).status().refuted_at

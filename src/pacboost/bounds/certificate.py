@@ -185,9 +185,9 @@ are unlike the certified rows.
             ("use", later),
         ]
         k, n = (self.inputs.get(name) for name in ("k", "n"))
-        wrong_is_known = isinstance(k, int) and isinstance(n, int) and n > 0
-        if wrong_is_known and self.of_what in (wording.NEW_EXAMPLES, wording.PERIOD):
-            facts.insert(1, ("seen", f"wrong on {k:,} of {n:,} rows ({percent(k / n)})"))
+        share = k / n if isinstance(k, int) and isinstance(n, int) and n > 0 else None
+        if share is not None and self.of_what in (wording.NEW_EXAMPLES, wording.PERIOD):
+            facts.insert(1, ("seen", f"wrong on {k:,} of {n:,} rows ({percent(share)})"))
         seen = {name: value for name, value in self.details.items() if name == "seen"}
         bound = bound_of(self.bound)
         if bound is not None and bound.loose:
@@ -196,7 +196,7 @@ are unlike the certified rows.
             (name, f"{value:.6g}" if isinstance(value, float) else str(value))
             for name, value in {**self.inputs, **seen}.items()
             if (name, value) not in (("delta", self.delta), ("n", self.size), ("models", 1))
-            and not (name == "k" and wrong_is_known)
+            and not (name == "k" and share is not None)
             and len(str(value)) <= MAX_CHARACTERS_OF_COUNTS
         ]
         return [*facts, ("ledger", self.ledger_digest[:16])] if self.ledger_digest else facts

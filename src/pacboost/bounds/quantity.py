@@ -56,6 +56,9 @@ class Measure(Quantity, ABC):
     """The same for means of independent groups, whose rows may depend on each other."""
     example: ClassVar[Example]
     """Counts for the end that matters: tests certify them."""
+    needs: ClassVar[str] = "an option"
+    call: ClassVar[str] = ""
+    """What a measure with an option without a default needs, and a call that gives it."""
 
     @abstractmethod
     def count(self, counting: Counting) -> Count:
@@ -66,10 +69,6 @@ class Measure(Quantity, ABC):
         """Return the names of all bounds that may certify this measure."""
         every = (cls.ends, cls.pooled, cls.over_time, cls.of_groups)
         return {name for ends in every if ends for name in (ends.lower, ends.upper) if name}
-
-    needs: ClassVar[str] = "an option"
-    example: ClassVar[str] = ""
-    """What a measure with an option without a default needs, and a call that gives it."""
 
     @classmethod
     def needed_options(cls) -> list[str]:

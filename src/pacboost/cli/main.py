@@ -14,8 +14,8 @@ from pacboost.cli.options import example
 # In the order of use, from a file to a model in service; commands of other files follow by name.
 LISTED_FIRST = (
     "fit", "predict", "certify", "threshold", "sets", "intervals", "watch", "verify", "plan",
-    "diagnose", "compare", "draw", "jury", "audit", "inspect", "report", "export", "ask", "demo",
-    "lab", "doctor", "guide",
+    "diagnose", "compare", "draw", "jury", "cascade", "audit", "inspect", "report", "export", "ask",
+    "demo", "lab", "doctor", "guide",
 )  # fmt: skip
 LISTED_AFTER = sorted(name for _, name, _ in iter_modules(commands.__path__) if "_" not in name)
 COMMANDS = tuple(dict.fromkeys((*LISTED_FIRST, *LISTED_AFTER)))

@@ -336,7 +336,9 @@ def _number(value: object) -> float:
 
 def _certified(who: str, certificate: Certificate | None) -> float:
     of_what = getattr(certificate, "of_what", None)
-    if certificate is None or of_what != wording.NEW_EXAMPLES or certificate.value >= 1:
+    # the mean error of a period is what the next one is held to, though nothing promises it
+    is_error = of_what in (wording.NEW_EXAMPLES, wording.PERIOD)
+    if certificate is None or not is_error or certificate.value >= 1:
         has = "has no certificate" if certificate is None else f"certifies {certificate.claim!r}"
         raise ParameterError(
             f"{who} {has}, so the error to hold the model to is not known; give error=, such as "

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from io import StringIO
 from itertools import combinations
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -262,6 +262,36 @@ def differences(
     )
 
 
+@overload
+def compare_models(
+    one: object,
+    other: object,
+    X: object,
+    y: Any,
+    *,
+    delta: float = 0.05,
+    models: int = 2,
+    names: tuple[str, str] | None = None,
+    copies: str = "draws",
+    clip: None = None,
+) -> Difference: ...
+
+
+@overload
+def compare_models(
+    one: object,
+    other: object,
+    X: object,
+    y: Any,
+    *,
+    delta: float = 0.05,
+    models: int = 2,
+    names: tuple[str, str] | None = None,
+    copies: str = "draws",
+    clip: float,
+) -> LossDifference: ...
+
+
 @explains_input
 def compare_models(
     one: object,
@@ -310,16 +340,18 @@ def compare_models(
     if any(of_numbers) or clip is not None:
         _check_numbers(of_numbers, clip)
         rows = NewRows.select([one, other], X, y, copies)
-        errors = [np.abs(asked(model, X) - fresh_labels(y))[rows.kept] for model in (one, other)]
+        a, b = (np.abs(asked(model, X) - fresh_labels(y))[rows.kept] for model in (one, other))
         assert clip is not None
-        return LossDifference.of(names, *errors, clip, delta, pairs, rows.assumptions)
+        return LossDifference.of(names, a, b, clip, delta, pairs, rows.assumptions)
     if isinstance(one, Answers) and isinstance(other, Answers) and one.missing is not None:
         (one, other), X, y = joined([one, other], X, y)
     wrong = [mistakes(model, X, y) for model in (one, other)]
     rows = NewRows.select([one, other], X, y, copies)
     first, second = (mask[rows.kept] for mask in wrong)
-    b, c = only_first(first, second), only_first(second, first)
-    return Difference(*names, b, c, first.size, delta, pairs, assumptions=rows.assumptions)
+    only_one, only_other = only_first(first, second), only_first(second, first)
+    return Difference(
+        *names, only_one, only_other, first.size, delta, pairs, assumptions=rows.assumptions
+    )
 
 
 def _check_numbers(of_numbers: list[bool], clip: float | None) -> None:

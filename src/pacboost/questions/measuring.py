@@ -71,7 +71,7 @@ def _measure(part: object) -> Measure:
         return _by_name(part)
     if isinstance(part, str) and part in MEASURES:
         raise ParameterError(
-            f"{part} needs {MEASURES[part].needs}: of=pacboost.{MEASURES[part].example}",
+            f"{part} needs {MEASURES[part].needs}: of=pacboost.{MEASURES[part].call}",
             parameter="of",
         )
     if isinstance(part, str) and part in UNBOUNDED:

@@ -95,7 +95,7 @@ def test_encoded_rows_are_those_of_c_and_onnx(tmp_path: Path) -> None:
     model, X = fitted(), table()
     program = run(to_python(program_of(model)))
     rows, expected = np.array(program.encode(as_texts(X))), model.predict_proba(X)
-    names = model.feature_names_in_.tolist()
+    names = list(model.schema_.names)
     pb.export(model, tmp_path / "m.onnx")
     runtime = pytest.importorskip("onnxruntime", reason="needs onnxruntime, which runs graphs")
     session = runtime.InferenceSession(tmp_path / "m.onnx", providers=["CPUExecutionProvider"])

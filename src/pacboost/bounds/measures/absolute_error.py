@@ -25,7 +25,7 @@ class AbsoluteError(MeanLoss):
     )
     of_numbers = True
     needs = "a largest error that counts"
-    example = "measures.absolute_error(clip=120)"
+    call = "measures.absolute_error(clip=120)"
 
     def __post_init__(self) -> None:
         check_limit("clip", self.clip)

@@ -32,7 +32,7 @@ class Cost(MeanLoss):
     words = "the mean cost on {new}, where one costs at most {scale}, is {at} {value}"
     rare = True
     needs = "what each mistake costs"
-    example = "measures.cost({(1, 0): 50, (0, 1): 1})"
+    call = "measures.cost({(1, 0): 50, (0, 1): 1})"
 
     def losses(self, rows: ScoredRows) -> tuple[Doubles, float]:
         """Return the cost of each row; that of a label not known, or of no answer, is the most."""

@@ -21,7 +21,7 @@ class LargeErrors(RateOfAll):
     words = "the prediction is off by more than {larger_than} for {at} {value} of {new}"
     of_numbers = True
     needs = "the size from which an error is large"
-    example = "measures.large_errors(larger_than=50)"
+    call = "measures.large_errors(larger_than=50)"
     stated = ("larger_than",)
 
     def __post_init__(self) -> None:

@@ -261,7 +261,7 @@ def _show_numbers(
     path = "MODEL" if output is None else output
     sentence = (
         f"It predicts numbers. Certify it by new rows: pacboost certify {path} NEW.csv --target "
-        f"{arguments['target']} --of absolute_error --clip LARGEST, or pacboost intervals."
+        "COLUMN --of absolute_error --clip LARGEST, or pacboost intervals."
     )
     print_parts(bold(sentence), "", grid(facts), "")
     report_saved(output)

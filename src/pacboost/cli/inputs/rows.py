@@ -157,7 +157,8 @@ def column_names(model: object) -> tuple[str, ...]:
     features = text_features(model)
     if features is not None:
         return features.names if isinstance(features, MixedFeatures) else ()
-    return tuple(str(name) for name in getattr(model, "feature_names_in_", ()))
+    schema = getattr(getattr(model, "model_", None), "schema", None)
+    return tuple(getattr(schema, "feature_names", None) or ())
 
 
 def _refuse_lacking(cells: Cells, names: Sequence[str]) -> None:

@@ -114,8 +114,8 @@ class BaggingEstimator(Estimator):
             )
         one, classes = trees[0], getattr(self, "classes_", np.empty(0))
         forest = Forest(
-            one.bins, max(2, one.classes) if classes.size else 0, np.zeros(self.n_features_in_), (),
-            one.middle, one.scale, hard=classes.size > 0,
+            one.bins, max(2, one.classes) if classes.size else 0,
+            np.zeros(self._schema.n_columns), (), one.middle, one.scale, hard=classes.size > 0,
         ).grown(tree.inner for tree in trees)  # fmt: skip
         # it names the forest of the file, whose answers are those of the bag that it was made for
         certificate = getattr(self, "_certificate", None)
@@ -133,7 +133,7 @@ class BaggingEstimator(Estimator):
     @property
     def estimators_features_(self) -> list[NDArray[np.intp]]:
         """The numbers of the features that each member uses."""
-        every = np.arange(self.n_features_in_)
+        every = np.arange(self.schema_.n_columns)
         return [every if m.features is None else m.features for m in self._made()]
 
     def _learner(self) -> Learner:

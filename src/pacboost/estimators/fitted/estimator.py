@@ -83,13 +83,14 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
 
     @property
     def n_features_in_(self) -> int:
-        """The number of columns."""
-        return self.schema_.n_columns
+        """The number of columns that were given; a date is one of them, whatever its parts."""
+        names = self.schema_.given_names
+        return self.schema_.n_columns if names is None else len(names)
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
-        """The names of the columns, if they have names."""
-        names = self.schema_.feature_names
+        """The names of the columns that were given, if they have names."""
+        names = self.schema_.given_names
         if names is None:
             raise AttributeError("feature_names_in_ is missing: the columns of X had no names")
         return np.array(names, dtype=object)
