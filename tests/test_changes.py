@@ -96,9 +96,11 @@ def test_changes_touch_few_files_and_work(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_program_needs_its_change(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_needs_its_change(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Without the change the program fails: it would not notice a change that does nothing."""
-    monkeypatch.chdir(page.parent)
+    monkeypatch.chdir(tmp_path)
     program = "\n".join(RUN.findall(page.read_text(encoding="utf-8")))
     with pytest.raises((Exception, SystemExit)):
         exec(program, {"__name__": "__main__"})

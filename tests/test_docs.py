@@ -203,6 +203,15 @@ def test_pages_are_listed_in_the_words_of_users() -> None:
     assert index.index(":caption: Tasks") < index.index(":caption: Models and certificates")
 
 
+@pytest.mark.parametrize(
+    "word",
+    ["time series", "imbalanced", "MAE", "OpenMP", "polars", "serverless", "high cardinality"],
+)
+def test_a_search_finds_the_words_of_other_libraries(word: str) -> None:
+    tasks = [page.read_text(encoding="utf-8") for page in (DOCS / "tasks").glob("*.md")]
+    assert any(word in text for text in tasks)
+
+
 def test_a_search_finds_tasks_before_methods() -> None:
     """The site's own script ranks two pages that fit a search equally well."""
     program = shutil.which("node")

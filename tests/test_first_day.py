@@ -155,14 +155,14 @@ def test_report_and_two_watches(day: Day) -> None:
 @pytest.mark.parametrize(
     ("call", "advice"),
     [
-        (lambda m, X, y: pacboost.certify(m, X, y, alpha=0.1), "delta=0.05"),
-        (lambda m, X, y: pacboost.certify(m, X, y, confidence=0.95), "delta=0.05"),
-        (lambda m, X, y: pacboost.certify(m, X, y, positive=True), "measures.recall(positive)"),
-        (lambda m, X, y: pacboost.certify(m, X, y, clip=3), "absolute_error(clip=120)"),
+        (lambda m, X, y: pacboost.certify(m, X, y, alpha=0.1), "delta=0.05"),  # type: ignore[call-arg]
+        (lambda m, X, y: pacboost.certify(m, X, y, confidence=0.95), "delta=0.05"),  # type: ignore[call-arg]
+        (lambda m, X, y: pacboost.certify(m, X, y, positive=True), "measures.recall(positive)"),  # type: ignore[call-arg]
+        (lambda m, X, y: pacboost.certify(m, X, y, clip=3), "absolute_error(clip=120)"),  # type: ignore[call-arg]
         (lambda m, X, y: pacboost.certify(m, X, y, delta=95), "95 % confidence is delta=0.05"),
         (lambda m, X, y: pacboost.certify(m, X, y, of="absolute_error"), "a largest error"),
-        (lambda m, X, y: pacboost.sets(m, X, y, alpha=0.1), "coverage=0.9"),
-        (lambda m, X, y: pacboost.BoostClassifier().fit(X, y, groups=y), "StrongClassifier.fit"),
+        (lambda m, X, y: pacboost.sets(m, X, y, alpha=0.1), "coverage=0.9"),  # type: ignore[call-arg]
+        (lambda m, X, y: pacboost.BoostClassifier().fit(X, y, groups=y), "StrongClassifier.fit"),  # type: ignore[call-arg]
         (lambda m, X, y: m.predict(X.to_numpy()), "pass a frame"),
     ],
 )

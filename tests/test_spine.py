@@ -132,7 +132,5 @@ def test_files_lead_from_fit_to_a_certificate() -> None:
 @pytest.mark.parametrize(("name", "kind"), estimators().items())
 def test_an_estimator_has_at_most_three_ancestors_of_ours(name: str, kind: type) -> None:
     ours = [base.__name__ for base in kind.__mro__[1:] if base.__module__.startswith("pacboost.")]
-    ours = [
-        name for name in ours if name not in ("CallbackSupportMixin", "Boosted", "TrialParameters")
-    ]
+    ours = [name for name in ours if name not in MIXINS]
     assert len(ours) <= MAX_ANCESTORS + (name in MORE_ANCESTORS), ours

@@ -133,7 +133,7 @@ def test_categories_that_are_chosen_are_the_same_however_the_file_is_read(folder
         pacboost.StrongClassifier(**choice, dates=dates).fit(data, TARGET)
         for data, dates in ((rows, "auto"), (folder / "train.csv", "auto"), (rows, "day-first"))
     ]
-    assert {made[0].schema_.names[j] for j in made[0].levels_.columns} == {*named}
+    assert {(made[0].schema_.names or ())[j] for j in made[0].levels_.columns} == {*named}
     new = pd.read_csv(folder / "fresh.csv", sep=";").drop(columns=TARGET)
     for model in made[1:]:
         assert model.levels_ == made[0].levels_
@@ -341,7 +341,6 @@ def test_python_runs_the_command() -> None:
 
 
 X = np.random.default_rng(0).normal(size=(60, 3))
-Y = (X[:, 0] > 0).astype(int)
 
 
 def test_numbers_as_labels_point_to_the_regressor() -> None:

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from distributed import Client, LocalCluster, Security
 
@@ -70,6 +72,23 @@ def test_the_same_model_of_distinct_rows(threads: Client, tmp_path: Path) -> Non
     assert certificate == alone.certificate_
     assert 60 < certificate.size < 240  # a tenth of the rows, of which a quarter is distinct
     assert DISTINCT_ROWS in certificate.details
+
+
+def test_the_same_model_of_names_and_dates(threads: Client, tmp_path: Path) -> None:
+    """What columns hold is learned by the client, and workers read their blocks by it."""
+    generator, rows = np.random.default_rng(0), 3000
+    colour = generator.choice(["red", "green", "blue"], rows)
+    day = generator.integers(365, size=rows)
+    label = np.where((colour == "red") ^ (day > 180), "yes", "no")
+    columns = {"colour": colour, "day": np.datetime64("2024-01-01") + day, "y": label}
+    pq.write_table(pa.table(columns), tmp_path / "rows.parquet", row_group_size=300)
+    alone, together = (
+        small().fit_source(tmp_path / "rows.parquet", "y", client=client)
+        for client in (False, threads)
+    )
+    assert bytes_of(together) == bytes_of(alone)
+    assert alone.certificate_ == together.certificate_
+    assert "day: month" in alone.feature_names_in_
 
 
 def test_the_same_model_with_processes(

@@ -17,7 +17,7 @@ X = GENERATOR.normal(size=(900, 3))
 Y = X @ [1.0, 2.0, 3.0] + GENERATOR.normal(size=900)
 
 
-class Biased(LinearRegression):
+class Biased(LinearRegression):  # type: ignore[misc]
     """A regression that is off by two."""
 
     def predict(self, X: Any) -> Any:

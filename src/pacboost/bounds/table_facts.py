@@ -86,7 +86,10 @@ def _of_areas(k: int, curve: RankCounts) -> Iterator[str]:
         yield f"the area below the curve of class number {k} is not {curve.auc}"
     number = np.arange(1, hits[-1] + 1)
     before, after = (np.repeat(part, positive) for part in (misses - negative, misses))
-    best, worst = (float((number / (number + part)).mean()) for part in (before, after))
+    worst = float((number / (number + after)).mean())
+    # rows of one score count at the end of their tie, which may be that of all between two points
+    ends = np.repeat(hits, positive)
+    best = float((ends / (ends + before)).mean())
     if not worst - AREA_SLACK <= curve.average_precision <= best + AREA_SLACK:
         yield f"the average precision of class number {k} is not {curve.average_precision}"
 

@@ -140,7 +140,9 @@ class Schema:
             return ArrayTable(rows.given)
         if self.text is not None:
             return self.text.transform(rows.given)
-        if isinstance(rows, FrameRows) or are_records(rows.given):
+        # a sparse matrix of SciPy may be a dictionary, too
+        is_named = isinstance(rows, PlainRows) and are_records(rows.given)
+        if isinstance(rows, FrameRows) or is_named:
             return self._read_named(rows)
         X = input_checks.in_reach(rows.given)
         if isinstance(X, FrameTable) and self.feature_names is not None and X.levels != self.levels:
@@ -205,8 +207,9 @@ class Schema:
 
     def _read_array(self, X: Any) -> Table:
         """Read an array, a list or a sparse matrix."""
-        shape = np.shape(X)
-        if self.levels.in_parts and len(shape) == 2 and shape[1] != self.n_columns:
+        # an object may be an array by ``__array__`` alone, so that its shape is asked for if needed
+        shape: tuple[int, ...] = np.shape(X) if self.levels.in_parts else ()
+        if len(shape) == 2 and shape[1] != self.n_columns:
             raise DataError(
                 "X has no column names; the model was fitted on a frame with dates, so pass a "
                 "frame, or rows as dictionaries"

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from io import StringIO
 from itertools import combinations
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -260,6 +260,36 @@ def differences(
         )
         for (one, a), (other, b) in pairs
     )
+
+
+@overload
+def compare_models(
+    one: object,
+    other: object,
+    X: object,
+    y: Any,
+    *,
+    delta: float = 0.05,
+    models: int = 2,
+    names: tuple[str, str] | None = None,
+    copies: str = "draws",
+    clip: None = None,
+) -> Difference: ...
+
+
+@overload
+def compare_models(
+    one: object,
+    other: object,
+    X: object,
+    y: Any,
+    *,
+    delta: float = 0.05,
+    models: int = 2,
+    names: tuple[str, str] | None = None,
+    copies: str = "draws",
+    clip: float,
+) -> LossDifference: ...
 
 
 @explains_input

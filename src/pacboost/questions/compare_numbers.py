@@ -26,7 +26,7 @@ class LossDifference:
 
     >>> found = LossDifference.of(("old", "new"), np.full(500, 3.0), np.full(500, 1.0), 10, 0.05, 1)
     >>> print(found)
-    'new' is better: the mean absolute error of 'old' is larger by 1.94 to 2.06 (95 % confidence; \
+    'new' is better: the mean absolute error of 'old' is larger by 1.9 to 2.07 (95 % confidence; \
 500 held-out rows, 3 and 1 on them; errors above 10 count as 10).
     """
 

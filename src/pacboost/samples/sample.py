@@ -92,7 +92,8 @@ class Sample:
     @cached_property
     def sparse_rows(self) -> Any:
         """The raw rows, as a SciPy matrix if they came as one."""
-        return self.rows if self.table.entries is None else self.table.as_given  # type: ignore[attr-defined]
+        matrix = None if self.table.entries is None else getattr(self.table, "as_given", None)
+        return self.rows if matrix is None else matrix
 
 
 def unlabelled(table: Table, bins: Bins | None = None) -> Sample:

@@ -4,7 +4,6 @@ import inspect
 import pickle
 from typing import Any
 
-import numpy as np
 import pytest
 from sklearn.base import clone
 
@@ -14,8 +13,6 @@ from pacboost.estimators.inputs.aliases import SAME_MEANING
 from tests.markdown import DOCS, tables
 from tests.public import estimators
 
-X = np.random.default_rng(0).normal(size=(300, 4))
-Y = X[:, 0] * X[:, 1] > 0
 KINDS: list[Any] = list(estimators().values())
 PAIRS: list[tuple[Any, str, str, Any]] = [
     (pacboost.BoostClassifier, "num_leaves", "max_leaves", 7),

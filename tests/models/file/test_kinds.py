@@ -14,10 +14,7 @@ import pytest
 import pacboost
 from pacboost.errors import FileError
 from pacboost.estimators.forests.forests import (
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
     RandomForestClassifier,
-    RandomForestRegressor,
 )
 from pacboost.hypotheses import forest as forests
 from pacboost.loading import load
@@ -71,8 +68,6 @@ def test_looking_into_a_file_loads_no_large_library() -> None:
 
 
 # A forest comes back from its file as it was, and a damaged file is refused.
-
-FORESTS = (RandomForestClassifier, ExtraTreesClassifier, RandomForestRegressor, ExtraTreesRegressor)
 
 
 def fitted(kind: Any, classes: int = 3, rows: int = 150) -> tuple[Any, pd.DataFrame]:

@@ -157,6 +157,7 @@ class ParquetOracle(SpreadOracle):
         if file == 0:
             self.names, self._kind, self._first_schema = names, kind, schema
         files.refuse_other(names, where, self.names, str(self._files[0]))
+        # a column of text here and of numbers there would be read as text in all files
         for name in names:
             here, there = schema.field(name).type, self._first_schema.field(name).type
             if row_block.is_number(here) != row_block.is_number(there):

@@ -157,6 +157,7 @@ class CsvOracle(LineOracle):
         if self.learned is not None:
             plain = plain_numbers(self.learned)
             texts = {name for name in self._sources if name not in plain}
+            # as text, so that words for missing values and dates are read as in small files
             kinds |= dict.fromkeys(texts, self._pa.string())
         kinds[self._target] = self._pa.dictionary(self._pa.int32(), self._pa.string())
         table = self._arrow(lines, content, kinds, self._nulls)

@@ -83,6 +83,7 @@ def _series(cells: Mapping[str, Any]) -> dict[str, Any]:
 
 def blocks_to_learn(n_blocks: int) -> list[int]:
     """Choose the blocks whose rows columns are learned from: the same ones for any seed."""
+    # by a key of its own: with that of the fit, columns would change with random_state
     return sorted(Shuffle(n_blocks, key(0)).part(0, min(n_blocks, BLOCKS_TO_LEARN)).tolist())
 
 
@@ -91,5 +92,6 @@ def rows_to_learn(rows: int, block: int = 0, blocks: int = 1) -> NDArray[np.int6
 
     At most half of them, so that others are left to certify.
     """
+    # the other half is enough for a tenth that certifies and a tenth that tests
     most = min(-(-rows // 2), ROWS_TO_LEARN // blocks)
     return np.sort(Shuffle(rows, key(0, block)).part(0, most))

@@ -122,7 +122,8 @@ class StreamOracle(BlockOracle):
     def learn_first(self, cells: Mapping[str, Any], rows: int) -> None:
         """Learn the columns from half of the first batch, if it is the first pass."""
         if self.learned is None:
-            self._looked_at = rows_to_learn(rows).astype(np.uint64)  # of batch 0
+            # of batch 0: its number is the upper half of an identity, and no other batch is known
+            self._looked_at = rows_to_learn(rows).astype(np.uint64)
             half = self._looked_at.astype(np.int64)
             some = {name: taken(column, half) for name, column in cells.items()}
             self.learned = LearnedColumns.learn(some, self.called)
