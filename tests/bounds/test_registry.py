@@ -108,6 +108,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
     "pac_bayes.tandem_bound": (
         {"tandem": 0.04, "n": 2000, "divergence": 0.3}, {**VOTE, "tandem": [0.2, 0.04, 0.0]},
     ),
+    "pool.mistaken_share": ({"k": 3, "n": 100, "rows": 120}, {"k": [9, 3, 0]}),
     "rates.balanced_lower": ({"parts": [[3, 100], [5, 50]]}, {"claims": [9, 1]}),
     "rates.balanced_upper": ({"parts": [[3, 100], [5, 50]]}, PARTS),
     "rates.f1_lower": (COUNTS, RISING),

@@ -65,7 +65,8 @@ def missed_classes(
 def _of_mistakes(certificate: CertifiedNumber) -> Bound | None:
     """Return the bound if it counts mistakes on independent rows, so that it holds for parts."""
     bound = bound_of(certificate.bound)
-    independent = certificate.of_what != wording.PERIOD
+    # answered rows, and rows of a pool, are described by their bound; those of a period depend
+    independent = certificate.of_what != wording.PERIOD and bound is not None and not bound.sample
     return bound if bound is not None and bound.held_out and independent else None
 
 

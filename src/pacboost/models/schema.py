@@ -208,7 +208,7 @@ class Schema:
     def _read_array(self, X: Any) -> Table:
         """Read an array, a list or a sparse matrix."""
         # an object may be an array by ``__array__`` alone, so that its shape is asked for if needed
-        shape = np.shape(X) if self.levels.in_parts else ()
+        shape: tuple[int, ...] = np.shape(X) if self.levels.in_parts else ()
         if len(shape) == 2 and shape[1] != self.n_columns:
             raise DataError(
                 "X has no column names; the model was fitted on a frame with dates, so pass a "
