@@ -78,6 +78,7 @@ class Contest:
         self._delta, self._share = probability("delta", delta), probability("share", share)
         self._verbose = verbose
         seed = draw_seed(random_state)
+        # all boosters learn from the same rows, and none of them holds some back
         self._parameters = {"early_stopping": False, "random_state": seed, **parameters}
         options = BoostClassifier(**parameters)._column_options()
         examples, _ = read_examples(Schema.learn(X, options)[1], y)

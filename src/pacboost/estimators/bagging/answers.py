@@ -143,6 +143,7 @@ class Classes:
             try:
                 estimator._certificate = self._certificate(apart, examples)
             except NotCertified as problem:
+                # the fit is good all the same: who asks for the certificate is told
                 estimator._refusal = str(problem)
 
     def _certificate(self, apart: Apart | None, examples: Examples | None) -> Certificate:

@@ -156,6 +156,8 @@ def prepare_bags(members: MemberKind, X: object, y: object, sample_weight: objec
     patience = None if estimator.settle is None else positive_whole("settle", estimator.settle)
     run = Bagging(maker, bags, outside, None if patience is None else Settling(patience))
     row_digest = _digest_of_rows(run, rows, targets, apart_tables, division, answers)
+    # a first look without warm_start takes all of delta: most fits are never continued
+    # (docs/decisions/0012)
     looks = None if division.apart is None else int(estimator.warm_start)
     if goes_on:
         refuse([] if row_digest == record.rows else ["rows"])

@@ -61,6 +61,7 @@ def _changed(name: str, holder: Any, changes: dict[str, Any]) -> Any:
     choice, earlier = named(holder)
     record = as_booster(choice) if name == "booster" else as_learner(choice, "learner")
     changed = with_fields(record, {**earlier, **changes}, name)
+    # what is not changed is still chosen when the data are seen
     if isinstance(choice, str):
         return Named(choice, tuple({**earlier, **changes}.items()))
     return changed
