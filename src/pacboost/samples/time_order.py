@@ -7,13 +7,15 @@ levels of a category.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.errors import DataError
+from pacboost.sources.columns import Columns, columns_of_records
 from pacboost.sources.dataframe import Storage
 from pacboost.sources.kinds.categories import Categories
 from pacboost.sources.kinds.column import CellOrigin, InputColumn
@@ -53,13 +55,28 @@ def have_times(X: Any) -> bool:
         if X.ndim != 2 or X.shape[1] < 2 or X.dtype.kind not in "iuf":
             return False
         return any(_is_sorted(X[:, j]) for j in _sorted_head(X))
-    named = rows.named
+    try:
+        named = rows.named
+    except DataError:  # rows for a learner of one's own may hold lists, or have names of their own
+        named = _single_cells(X)
     if named is None:
         return False
     if _index_tells_time(getattr(X, "index", None)):
         return True
     alone = len(named.cells) == 1
     return any(_is_time(cells, named.origin, alone) for cells in named.cells.values())
+
+
+def _single_cells(records: Sequence[Mapping[str, Any]]) -> Columns:
+    """Return those columns of records that hold one value in each row."""
+    names = [
+        name
+        for name in records[0]
+        if not any(isinstance(row.get(name, ()), list | tuple | dict) for row in records)
+    ]
+    if not names:
+        return Columns({})
+    return Columns(columns_of_records([{name: row[name] for name in names} for row in records]))
 
 
 def _table_has_times(table: Table) -> bool:

@@ -185,12 +185,12 @@ def test_rows_of_the_frame_that_was_fitted_are_understood(
     """Columns that are no features (target and weights) are in them, and dates as they came."""
     assert model.apply(rows).shape == (300, len(model.ledger_))
     shares = model.shap_values(rows[:4])
-    assert shares.values.shape == (4, model.n_features_in_)
+    assert shares.values.shape == (4, model.schema_.n_columns)
     total = shares.values.sum(axis=1) + shares.base_values
     np.testing.assert_allclose(total, model.decision_function(rows[:4]), atol=1e-9)
     assert "size" in str(model.explain(rows[:1]))
     assert len(list(model.staged_predict(rows[:3]))) == len(model.ledger_)
-    assert len(model.importances(by="count")) == model.n_features_in_
+    assert len(model.importances(by="count")) == model.schema_.n_columns
 
 
 @pytest.mark.parametrize("wrong", [0, 2, 10, 30])
