@@ -119,7 +119,7 @@ def test_all_that_fail_are_an_error() -> None:
     def broken(X: Rows, y: Any, weights: Any) -> Any:
         raise RuntimeError("out of order")
 
-    with pytest.raises(PacboostError, match="adaboost: RuntimeError"):
+    with pytest.raises(PacboostError, match=r"adaboost: .*raised RuntimeError"):
         compare(X, y, "adaboost,logit", broken)
     numbers = BoostRegressor(n_estimators=2, random_state=0)
     with pytest.raises(PacboostError, match="every booster failed"):

@@ -102,7 +102,7 @@ INPUTS: list[tuple[dict[str, Any], str]] = [
     ({"weights": masked(np.ones(40))}, "sample_weight is a masked array"),
     (
         {"estimator": lambda X, y, w: lambda rows: np.ones(1)},
-        r"shape \(1,\) for 40 rows; .*one num",
+        r"shape \(1,\) for 40 rows; .*one answer for each row",
     ),
 ]
 
