@@ -139,17 +139,22 @@ def sample() -> Sample:
 
 
 @pytest.mark.parametrize(
-    "given", [[1, -1, -1], [0.5, 0.0, -3.0], np.array([True, False, False]), (7, 0, np.nan)]
+    ("given", "read"),
+    [
+        ([1, -1, -1], [1, -1, -1]),
+        ([0.5, 0.0, -3.0], [1, 0, -1]),
+        ([True, False, False], [1, -1, -1]),
+    ],
 )
-def test_what_is_above_zero_counts_as_plus(given: Any) -> None:
-    answers = function.Function(lambda rows: given, "rule").answers(sample())
-    assert answers.tolist() == [1, -1, -1]
+def test_numbers_count_by_their_sign(given: list[Any], read: list[int]) -> None:
+    answers = function.Function(lambda rows: np.array(given), "rule").answers(sample())
+    assert answers.tolist() == read
     assert answers.dtype == np.int8
 
 
 @pytest.mark.parametrize(
     ("given", "shape"),
-    [([1, -1], r"\(2,\)"), ([[1], [1], [1]], r"\(3, 1\)"), (1, r"\(\)"), ([], r"\(0,\)")],
+    [([1, -1], r"\(2,\)"), ([[1], [1], [1]], r"\(3, 1\)"), ([], r"\(0,\)")],
 )
 def test_answers_of_another_shape_are_refused(given: Any, shape: str) -> None:
     with pytest.raises(DataError, match=rf"shape {shape} for 3 rows"):

@@ -25,6 +25,11 @@ CALLS = {
         "threshold m.pacb new.csv --target y --recall 0.5 --output t.pacb",
         "sets m.pacb new.csv --target y --output s.pacb",
     ),
+    "studies": (
+        "draw data.csv --rows 60 --output q.csv", "jury data.csv --judges y,b --truth y",
+        "cascade data.csv q.csv --teacher y --draw q.draw.json --target-error 0.2",
+        "audit data.csv --said y --truth y",
+    ),
 }  # fmt: skip
 COMMAND = """
 import sys
