@@ -89,7 +89,7 @@ EXPECTED: dict[str, dict[str | None, str]] = {
     "BoostClassifier": BOOSTING,
     "ConfidenceBoost": {None: "RRRRR-"},  # there are too few rows for its theorem
     "ExtraTreesClassifier": COMMITTEE,  # without bootstrap no row is out of bag
-    "FilterBoostClassifier": {None: "NNNRRN"},
+    "FilterBoostClassifier": {None: "NNNNNN"},
     "MajorityOfBoosters": COMMITTEE,
     "RandomForestClassifier": FOREST,
     "RectangleClassifier": {None: "RRRRR-"},  # coins are no box

@@ -341,7 +341,7 @@ def test_a_list_of_labels_of_one_kind_stays_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "meant"), [(95, "mean 0.05?"), (99.9, "mean 0.001?"), (5, "mean 0.05?")]
+    ("asked", "meant"), [(95, "is delta=0.05"), (99.9, "is delta=0.001"), (5, "0.05")]
 )
 def test_a_confidence_in_the_place_of_delta_is_turned_around(asked: float, meant: str) -> None:
     for fit in (

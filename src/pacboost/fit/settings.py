@@ -78,7 +78,7 @@ class Settings:
     >>> Settings.for_classes(1_000, 2)  # doctest: +NORMALIZE_WHITESPACE
     Settings(n_estimators=300, learning_rate=0.05, subsample=0.8, max_leaves=16, max_features=0.5,
              min_leaf_rows=5, l2=3.0, trial_share=0.2, slope_trust=0.6667, min_rounds=20,
-             max_rounds=2000, larger_leaves=0, even_steps=inf)
+             max_rounds=2000, larger_leaves=0, needs_slope=False, even_steps=inf)
     """
 
     n_estimators: int
@@ -207,7 +207,8 @@ class Settings:
         >>> Settings.for_numbers(1_000, 8)  # doctest: +NORMALIZE_WHITESPACE
         Settings(n_estimators=300, learning_rate=0.05, subsample=0.7, max_leaves=16,
                  max_features=0.625, min_leaf_rows=3, l2=3.0, trial_share=0.2, slope_trust=0.0,
-                 min_rounds=1, max_rounds=2000, larger_leaves=0, even_steps=15.0)
+                 min_rounds=1, max_rounds=2000, larger_leaves=0, needs_slope=False,
+                 even_steps=15.0)
         """
         large = ramp(rows)
         if not trees:

@@ -17,8 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from pacboost.boosters.booster import Booster
 from pacboost.errors import ParameterError
+from pacboost.estimators.bagging.answers import Classes
 from pacboost.estimators.bagging.bagging import BaggingClassifier
 from pacboost.estimators.bagging.fitting import prepare_bags
+from pacboost.estimators.bagging.learners import Learners
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.boosting import ask_of
 from pacboost.estimators.inputs.parameters import draw_seed
@@ -324,7 +326,9 @@ class BagRun(LabRun):
             )
         learner = make_learner(spec.learner)
         self.model = BaggingClassifier(learner, MAX_ROUNDS, random_state=spec.seed, verbose=False)
-        self.bagging = prepare_bags(self.model._kind(), points.X, points.y, None).run
+        self.bagging = prepare_bags(
+            Learners(self.model, Classes(self.model)), points.X, points.y, None
+        ).run
         self.sample = self.bagging.maker.sample
         self._members = self.bagging.run(MAX_ROUNDS, 1)
         self._names = Names(self.sample.table.names, ("-1", "1"))

@@ -38,7 +38,7 @@ def test_rows_reach_rules_as_they_came(name: str) -> None:
         new, truth = world.some(300, 400), world.labels[300:]
         assert model.score(new, truth) == 1.0, name
         assert pacboost.certify(model, new, truth).value < 0.05
-        with pytest.raises(NotCertified, match="rows the model was trained on"):
+        with pytest.raises(NotCertified, match="rows were used to train this model"):
             pacboost.certify(model, world.some(0, 300), world.labels[:300])
         assert model.predict(world.some(300, 301)).tolist() == truth[:1].tolist()
         assert str(truth[0]) in str(model.explain(world.rows[300]))

@@ -173,7 +173,7 @@ def test_groups_copies_and_frames(model: Any) -> None:
         ({"y": np.full(800, np.nan)}, DataError, "missing or infinite"),
         ({"y": NUMBERS[:-1]}, DataError, "800 rows and 799 numbers"),
         ({"model": LogisticRegression().fit(X, Y > 2)}, NotCertified, "pacboost.sets"),
-        ({"X": X, "y": Y}, NotCertified, "rows the model was trained on"),
+        ({"X": X, "y": Y}, NotCertified, "rows were used to train this model"),
         ({"X": FRESH[:20], "y": NUMBERS[:20]}, NotCertified, "needs at least 29 rows"),
     ],
 )

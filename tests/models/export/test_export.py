@@ -276,7 +276,9 @@ def agrees(model: Any, rows: Any, cells: list[Any]) -> None:
     """Compare answers, probabilities and scores; the scores bit for bit."""
     program = exported(model)
     assert np.array_equal(program.predict(cells), model.predict(rows))
-    np.testing.assert_allclose(program.predict_proba(cells), model.predict_proba(rows), rtol=1e-12)
+    np.testing.assert_allclose(
+        program.predict_proba(cells), model.predict_proba(rows), rtol=1e-12, atol=1e-15
+    )
     scores = model.decision_function(rows)
     assert np.array_equal(program._MODEL.scores(cells), scores.reshape(len(cells), -1))
 

@@ -17,7 +17,7 @@ from pacboost.sources.optional import close_names
 
 Kind = TypeVar("Kind", bound=type)
 
-SAME_MEANING = tuple((param.name, *param.others) for param in PARAMS if param.others)
+SAME_MEANING = tuple(dict.fromkeys((param.name, *param.others) for param in PARAMS if param.others))
 """Names that mean the same; the first one is pacboost's."""
 
 TREES = "max_leaves, max_depth and min_leaf_rows limit the trees"

@@ -48,7 +48,7 @@ class ExampleOracle(AbstractOracle):
     one call. A function that raises StopIteration has no more examples.
 
     >>> numbers = iter(range(100))
-    >>> oracle = ExampleOracle(lambda: (next(numbers), next(numbers)))
+    >>> oracle = ExampleOracle(lambda: ([next(numbers)], next(numbers)))
     >>> oracle.draw(3).table.rows().ravel().tolist(), oracle.asked
     ([0.0, 2.0, 4.0], 3)
     """
