@@ -119,7 +119,8 @@ def cascade(
     rows : data frame, or list of mappings from column names to values
         The pool.
     labelled : the same rows that were drawn, with a column of the teacher's answers
-    teacher : name of this column
+    teacher : str
+        This column.
     draw : Draw
         How the rows were drawn.
     target_error : float

@@ -189,13 +189,14 @@ def jury(
     verdicts : data frame, or list of mappings from column names to values
         A column for each judge: a language model, a vendor, a rule, a person. A blank says nothing.
         A column of numbers that are no classes is a score, and is cut.
-    truth : name of a column, or a label for each row
-    judges : names of columns, default=None
-        None: all columns but those named otherwise.
-    context : names of columns, default=()
-        What else is known of a row: trees may then find out which judge is right where.
-    by : name of a column, default=None
-        Certify the error of the jury in every group of rows.
+    truth : str or array
+        A column, or a label for each row.
+    judges : list of str, default=None
+        Their columns. None: all columns but those named otherwise.
+    context : list of str, default=()
+        Columns of what else is known of a row: trees may then find out which judge is right where.
+    by : str, default=None
+        A column: certify the error of the jury in every group of rows.
     target_error : float, default=None
         Answer only where the jury is far enough ahead, so that at most this share is wrong.
     draw : Draw, default=None
