@@ -9,9 +9,9 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
-from pacboost import answers, audit
+from pacboost import BoostClassifier, answers, audit
 from pacboost.bounds.holdout import clopper_pearson_lower
-from pacboost.errors import DataError, ParameterError
+from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.studies.audit import conditions_of, searched
 from tests.bounds.coverage import check_coverage, check_rejected
 
@@ -102,6 +102,13 @@ def test_models_labels_by_name_and_groups() -> None:
         model, new[["age", "income"]], new["late"], columns=new[["region"]], groups=groups
     )
     assert halves.rows == 1_000
+
+
+def test_rows_that_a_model_was_trained_on_are_refused() -> None:
+    frame, truth, _ = world(400, 2, 0.0)
+    model = BoostClassifier(n_estimators=5).fit(frame[["age", "income"]], truth)
+    with pytest.raises(NotCertified):
+        audit(model, frame[["age", "income"]], truth)
 
 
 def test_what_cannot_be_audited_is_refused() -> None:

@@ -30,6 +30,7 @@ from pacboost.numerics.percent import percent, percent_above, percent_below
 from pacboost.questions.answers import Answers
 from pacboost.questions.labelled_rows import rows_and_labels
 from pacboost.questions.mistakes import mistakes
+from pacboost.questions.new_rows import NewRows
 from pacboost.samples.groups import numbered
 from pacboost.studies.texts import columns_of, text_of, typed
 
@@ -221,6 +222,7 @@ def audit(
 def _wrong(model: Any, X: Any, y: Any) -> Truths:
     """Return which rows are wrong; a missing answer is."""
     if not isinstance(model, Answers):
+        NewRows.select([model], X, y)  # raises if the model was trained on these rows
         return mistakes(model, X, y)
     said, truth = [*map(text_of, model.predict(X))], [*map(text_of, y)]
     if len(said) != len(truth):
